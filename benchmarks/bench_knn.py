@@ -13,7 +13,7 @@ from benchmarks._measure import median_seconds
 from benchmarks.public_data import public_data
 from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
-from omnirank.evaluation.knn import neighbor_predictions
+from omnirank.evaluation.knn import NeighborRules, neighbor_predictions
 from omnirank.neighbors.weighted_knn import weighted_neighbors
 
 SHARED = public_data()
@@ -38,7 +38,13 @@ def by_omnirank(data: om.Dataset) -> np.ndarray:
     """Predict all examples from their 15 nearest, themselves included."""
     assert data.target is not None
     found = neighbor_predictions(
-        data.features, data.target, data.features, weights_of(data), [K], task=data.task, n_jobs=WORKERS
+        data.features,
+        data.target,
+        data.features,
+        weights_of(data),
+        [K],
+        task=data.task,
+        rules=NeighborRules(n_jobs=WORKERS),
     )
     return found[K]
 

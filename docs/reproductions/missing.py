@@ -10,7 +10,7 @@ import pandas as pd
 import omnirank as om
 from omnirank.evaluation.experiments import read_plan
 from omnirank.evaluation.experiments.results import read_rankings
-from omnirank.evaluation.experiments.sources import folds_of, load_source
+from omnirank.evaluation.experiments.sources import load_source
 
 HERE = Path(__file__).resolve().parent
 METHODS = ("5NN", "Bagging genie3", "RF genie3", "ET genie3", "RF-STR genie3")
@@ -21,15 +21,15 @@ def main() -> None:
     plan = read_plan(HERE / "plans" / "mtr_small.toml")
     [entry] = [entry for entry in plan.data if entry.name == "osales"]
     loaded = load_source(entry.source)
-    folds = folds_of(loaded, plan.folds.scheme, plan.folds.parameters, plan.seeds[0])
+    folds = loaded.folds(plan.folds.scheme, plan.folds.parameters, plan.seeds[0])
     mostly_missing = np.isnan(loaded.dataset.features.numeric).mean(axis=0) > 0.5
     rows = []
     for method in METHODS:
         kept = read_rankings(plan.store_path, plan.name, "osales", method)
         errors = []
-        for fold in folds:
-            train, _, test = fold.parts()
-            scores = kept[f"seed={plan.seeds[0]} fold={fold.number}"].scores
+        for number, fold in enumerate(folds):
+            train, _, test = loaded.parts(fold)
+            scores = kept[f"seed={plan.seeds[0]} fold={number}"].scores
             chosen = (scores, np.where(mostly_missing, 0.0, scores))
             errors.append([om.evaluate(weights, train, test, 5)["rrmse"] for weights in chosen])
         rows.append((method, *np.mean(errors, axis=0)))

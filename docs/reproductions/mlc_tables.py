@@ -20,8 +20,8 @@ from table_parts import (
     values,
 )
 
-from omnirank.evaluation.measures import MEASURES
 from omnirank.evaluation.statistics import compare_methods
+from omnirank.measures import MEASURES
 
 DISTANCES = ["Relief hamming", "Relief accuracy", "Relief f1", "Relief subset"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from table_parts import figures, markdown, number, outcome, p_text, published
 
-from omnirank.evaluation.measures import curve_area
+from omnirank.evaluation.curves import curve_area
 from omnirank.evaluation.statistics import compare_methods, wilcoxon_test
 
 TASKS = {"classes": "f1_macro", "numbers": "rrmse", "labels": "pooled_auprc"}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from omnirank.evaluation.measures import MEASURES
 from omnirank.evaluation.statistics import Comparison, compare_methods, correct_p_values, rounded, wilcoxon_test
+from omnirank.measures import MEASURES
 
 HERE = Path(__file__).resolve().parent
 

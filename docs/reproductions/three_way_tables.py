@@ -8,8 +8,8 @@ from __future__ import annotations
 import pandas as pd
 from table_parts import HERE, figures, markdown, number, outcome
 
-from omnirank.evaluation.measures import MEASURES
 from omnirank.evaluation.statistics import compare_methods
+from omnirank.measures import MEASURES
 
 METHODS = ["3-3FS", "S-CLS", "ML-MI", "PPT+MI", "ET unbiased", "Relief", "random"]
 SHOWN = {

@@ -13,7 +13,7 @@ import pandas as pd
 
 import omnirank as om
 from omnirank.evaluation.experiments import read_plan
-from omnirank.evaluation.experiments.sources import folds_of, load_source
+from omnirank.evaluation.experiments.sources import load_source
 
 HERE = Path(__file__).resolve().parent
 DATA = {"unsupervised_small": ["colon", "lymphoma", "Yale"], "unsupervised_more": ["nci9"]}
@@ -40,8 +40,9 @@ def main() -> None:
         plan = read_plan(HERE / "plans" / f"{name}.toml")
         for entry in plan.data:
             if entry.name in wanted:
-                folds = folds_of(load_source(entry.source), plan.folds.scheme, plan.folds.parameters, 0)
-                parts = [(train, test) for train, _, test in (fold.parts() for fold in folds)]
+                loaded = load_source(entry.source)
+                folds = loaded.folds(plan.folds.scheme, plan.folds.parameters, 0)
+                parts = [(train, test) for train, _, test in map(loaded.parts, folds)]
                 relief = om.ReliefRanker(n_neighbors=30, missing="distant", random_state=0)
                 rankings = [relief.fit(train).ranking_ for train, _ in parts]
                 errors = errors_of_orders(parts, rankings)

@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.ensembles.shard_predictions import predict_shards
     from omnirank.evaluation.evaluate import evaluate
-    from omnirank.evaluation.experiments.checking import check_store
     from omnirank.evaluation.experiments.results import read_rankings, read_results
-    from omnirank.evaluation.experiments.runner import run_plan
-    from omnirank.evaluation.feature_selection import select
+    from omnirank.evaluation.experiments.run import run_plan
     from omnirank.evaluation.redundancy import redundancy
+    from omnirank.evaluation.selection import select
     from omnirank.evaluation.significance import significance
     from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
@@ -101,7 +100,6 @@ _WHERE = {
     "UDFSRanker": "omnirank.rankers.udfs",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
-    "check_store": "omnirank.evaluation.experiments.checking",
     "compare_rankings": "omnirank.core.comparison",
     "compare_methods": "omnirank.evaluation.statistics",
     "evaluate": "omnirank.evaluation.evaluate",
@@ -117,8 +115,8 @@ _WHERE = {
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
     "redundancy": "omnirank.evaluation.redundancy",
-    "run_plan": "omnirank.evaluation.experiments.runner",
-    "select": "omnirank.evaluation.feature_selection",
+    "run_plan": "omnirank.evaluation.experiments.run",
+    "select": "omnirank.evaluation.selection",
     "significance": "omnirank.evaluation.significance",
     "stability": "omnirank.evaluation.stability",
     "tree_from_json": "omnirank.trees.tree_json",
@@ -161,7 +159,6 @@ __all__ = [
     "UniformRanker",
     "UnivariateRanker",
     "__version__",
-    "check_store",
     "compare_methods",
     "compare_rankings",
     "datasets",

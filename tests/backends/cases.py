@@ -17,8 +17,8 @@ import omnirank as om
 from omnirank.core.registry import Method
 from omnirank.data.estimator_input import without_target
 from omnirank.data.task_registry import TASKS
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds
 from omnirank.tasks import get_task
 
 Case = Callable[[], Any]

@@ -119,7 +119,7 @@ def evaluated(parts, **options):
 
 @pytest.mark.slow
 def test_parts_give_the_figures_of_the_library(folder, parts, capsys, monkeypatch):
-    monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
+    monkeypatch.setattr("omnirank.evaluation.knn._SHARE_OF_TARGETS", 0)
     ranking = om.Ranking.load(folder / "ranking.csv")
     evaluated(parts, ranking=folder / "ranking.csv", neighbors=[3], test=folder / "test.csv", csv=True)
     shown = rows(capsys.readouterr().out)
@@ -133,7 +133,7 @@ def test_parts_give_the_figures_of_the_library(folder, parts, capsys, monkeypatc
 
 @pytest.mark.slow
 def test_parts_are_described(folder, parts, capsys, monkeypatch):
-    monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
+    monkeypatch.setattr("omnirank.evaluation.knn._SHARE_OF_TARGETS", 0)
     evaluated(parts, ranking=folder / "ranking.csv", neighbors=[3])
     shown = capsys.readouterr()
     assert "parts: regression, 50 examples in 2 shards, 3 features, 25 examples held out" in shown.out
@@ -154,7 +154,7 @@ def test_what_parts_cannot(parts, options, name):
 
 @pytest.mark.usefixtures("parts")
 def test_a_folder_in_parts_is_judged_as_a_command(folder, monkeypatch):
-    monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
+    monkeypatch.setattr("omnirank.evaluation.knn._SHARE_OF_TARGETS", 0)
     given = [folder / "parts", "--target", "y", "--memory", "3000", "--ranking", folder / "ranking.csv"]
     assert "examples held out" in run("evaluate", *given).stdout
     assert "test examples" in run("evaluate", *given, "--test", folder / "test.csv").stdout, "a file of its own kind"

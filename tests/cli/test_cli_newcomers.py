@@ -267,20 +267,6 @@ def test_rankings_that_are_not_there(plants, tmp_path):
 
 
 @pytest.mark.slow
-def test_checking_a_plan(tmp_path):
-    plan = tmp_path / "small.toml"
-    plan.write_text('data = [{ sample = "iris" }]\nmethod = [{ use = "univariate" }]\nfolds = { n_folds = 2 }\n')
-    missing = run("experiment", "check", plan, code=2).stderr
-    assert "there is no store" in missing
-    run("experiment", "run", plan, "--jobs", 1)
-    assert "small.sqlite: intact; 2 jobs done" in " ".join(run("experiment", "check", plan).stdout.split())
-    (tmp_path / "text.sqlite").write_text("no store at all")
-    shown = run("experiment", "check", tmp_path / "text.sqlite", code=2).stderr
-    assert "nothing of a store is found in the file" in shown
-    assert "omnirank experiment check" not in shown
-
-
-@pytest.mark.slow
 def test_open_rows_of_a_study_are_not_blank(tmp_path):
     plan = tmp_path / "small.toml"
     one = 'method = [{ use = "univariate" }, { use = "uniform" }]\nfolds = { n_folds = 2 }\n'

@@ -10,7 +10,7 @@ import omnirank as om
 from omnirank.core.registry import method_name, methods
 from omnirank.data.mulan import labels_of_relation
 from omnirank.errors import DataError
-from omnirank.evaluation.selection_curve import SelectionCurve
+from omnirank.evaluation.selection import SelectionCurve
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_rank_intervals
 from tools.command import run

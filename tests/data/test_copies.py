@@ -10,9 +10,8 @@ import omnirank as om
 from omnirank.data.copies import copy_groups
 from omnirank.data.resampling import resampled_rows
 from omnirank.errors import DataError
-from omnirank.evaluation.folds import labelled_folds, make_folds
-from omnirank.evaluation.permuted_copies import with_permuted_copies
-from omnirank.evaluation.stratification import deal_folds
+from omnirank.evaluation.folds import deal_folds, labelled_folds, make_folds
+from omnirank.evaluation.significance import with_permuted_copies
 
 
 def noise(n=60, seed=0):

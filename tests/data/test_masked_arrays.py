@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import omnirank as om
+from omnirank import measures
 from omnirank.errors import DataError, ParameterError
-from omnirank.evaluation import measures
 from omnirank.neighbors.ml_knn import MLkNN
 
 N = 30

@@ -17,8 +17,8 @@ import omnirank as om
 from omnirank.cli.app import app
 from omnirank.data.notes.leaks import leaking_features
 from omnirank.errors import DataWarning
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds
 
 N = 200
 

@@ -12,7 +12,7 @@ from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer
 from omnirank.ensembles.score_table import SCORES, FeatureScores, Score, ScoreOptions, computed_scores, get_score
 from omnirank.errors import ParameterError
-from omnirank.evaluation.experiments.learners import models_of_one_fit
+from omnirank.evaluation.experiments.fit import models_of_one_fit
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import genie3_forest
 

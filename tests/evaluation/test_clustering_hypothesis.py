@@ -11,7 +11,7 @@ import omnirank as om
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.errors import DataError, ParameterError
-from omnirank.evaluation.measures import clustering_hypothesis, explained_by_clusters
+from omnirank.evaluation.clustering_hypothesis import clustering_hypothesis, explained_by_clusters
 from omnirank.tasks import prototype_columns
 
 SHARED = public_data()

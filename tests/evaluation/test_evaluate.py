@@ -10,7 +10,7 @@ from scipy import sparse
 import omnirank as om
 from omnirank.data.task_registry import TASKS
 from omnirank.evaluation.evaluate import evaluate, evaluate_counts, predictions
-from omnirank.evaluation.measures import measure
+from omnirank.measures import measure
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.testing import tiny_dataset
 from reference import neighbors_knn as reference

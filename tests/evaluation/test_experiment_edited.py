@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 
 from omnirank.cli.app import app
 from omnirank.errors import OmnirankError
-from omnirank.evaluation.experiments import example_plan, read_plan, read_results, runner
+from omnirank.evaluation.experiments import example_plan, read_plan, read_results, run
 from reference.experiment_plans import HEAD, InProcess, method, write_plan
 
 
 @pytest.fixture
-def claims(monkeypatch):
+def specs(monkeypatch):
     """What was computed: the specifications of the jobs of all runs, as they come."""
     made = []
 
@@ -22,10 +22,10 @@ def claims(monkeypatch):
         made.append(InProcess())
         return made[-1]
 
-    monkeypatch.setattr(runner, "WorkerPool", backend)
+    monkeypatch.setattr(run, "WorkerPool", backend)
 
     def taken():
-        found = [spec for one in made for claim in one.claims for spec in claim["specs"].values()]
+        found = [spec for one in made for order in one.orders for spec in order["specs"].values()]
         made.clear()
         return found
 
@@ -39,31 +39,31 @@ def figures_of(path, data, name):
 
 
 @pytest.mark.slow
-def test_a_changed_parameter_an_added_data_set_and_a_removed_method(tmp_path, claims):
+def test_a_changed_parameter_an_added_data_set_and_a_removed_method(tmp_path, specs):
     relief = method("relief", parameters="{ n_neighbors = 5 }")
     path = write_plan(tmp_path, method("univariate"), method("uniform"), relief)
-    first = runner.run_plan(path)
+    first = run.run_plan(path)
     assert first.counts == {"done": 2 * 3 * 2 * 2}
-    assert len(claims()) == 24
+    assert len(specs()) == 24
     before = {data: figures_of(path, data, "univariate") for data in ("iris", "wine")}
 
     # another number of neighbours for Relief: its jobs, and no other
     relief = method("relief", parameters="{ n_neighbors = 7 }")
     write_plan(tmp_path, method("univariate"), method("uniform"), relief)
-    assert runner.run_plan(path).n_new == 8
-    assert {spec["method"]["use"] for spec in claims()} == {"relief"}
+    assert run.run_plan(path).n_new == 8
+    assert {spec["method"]["use"] for spec in specs()} == {"relief"}
 
     # a third data set: its jobs, and no other
     head = HEAD + '\n[[data]]\nsample = "linnerud"\n'
     write_plan(tmp_path, method("univariate"), method("uniform"), relief, head=head)
-    assert runner.run_plan(path).n_new == 12
-    assert {spec["data"]["source"]["sample"] for spec in claims()} == {"linnerud"}
+    assert run.run_plan(path).n_new == 12
+    assert {spec["data"]["source"]["sample"] for spec in specs()} == {"linnerud"}
 
     # a method less: nothing is run, and reports do not show it
     write_plan(tmp_path, method("univariate"), relief, head=head)
-    last = runner.run_plan(path)
+    last = run.run_plan(path)
     assert last.n_new == 0
-    assert not claims()
+    assert not specs()
     assert last.counts == {"done": 3 * 2 * 2 * 2}
     study = read_results(path)["small"]
     assert set(study.jobs["method"]) == {"univariate", "relief"}
@@ -75,22 +75,22 @@ def test_a_changed_parameter_an_added_data_set_and_a_removed_method(tmp_path, cl
 
     # it comes back without being run
     write_plan(tmp_path, method("univariate"), method("uniform"), relief, head=head)
-    assert runner.run_plan(path).n_new == 0
+    assert run.run_plan(path).n_new == 0
 
 
-def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, claims, monkeypatch):
+def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, specs, monkeypatch):
     """Interrupted after planning: old results stay, new places are open, and compare says so."""
     path = write_plan(tmp_path, method("univariate"))
-    runner.run_plan(path)
+    run.run_plan(path)
     write_plan(tmp_path, method("univariate"), method("uniform"))
 
     class Interrupted(InProcess):
-        def start(self, claim):
+        def submit(self, order):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(runner, "WorkerPool", lambda *arguments: Interrupted())
+    monkeypatch.setattr(run, "WorkerPool", lambda *arguments: Interrupted())
     with pytest.raises(KeyboardInterrupt):
-        runner.run_plan(path)
+        run.run_plan(path)
     study = read_results(path)["small"]
     assert study.jobs.groupby("method")["state"].unique().map(set).to_dict() == {
         "uniform": {"pending"},

@@ -14,9 +14,9 @@ from omnirank.core.registry import unregister
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import unregister_task
 from omnirank.errors import ParameterError
-from omnirank.evaluation.experiments import read_plan, read_results, run_plan, work
+from omnirank.evaluation.experiments import fit, read_plan, read_results, run_plan
 from omnirank.evaluation.experiments.jobs import jobs_of
-from omnirank.evaluation.experiments.own_code import own_modules
+from omnirank.evaluation.experiments.keys import own_modules
 from omnirank.evaluation.experiments.sources import Loaded, load_source
 from reference.experiment_plans import in_process
 
@@ -102,7 +102,7 @@ def test_an_edited_method_is_run_again_by_workers_that_have_not_imported_it_befo
     assert summary.n_new == 2
     assert summary.counts == {"done": 2, "failed": 2}
     assert "have been edited" in read_results(store)["plan"].failures()["error"].iloc[0]
-    work._own.clear()  # as in a new process
+    fit._own.clear()  # as in a new process
     assert run_plan(plan, store=store, retry_failed=True).counts == {"done": 4}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from omnirank.core.errors import FileFormatError, OmnirankError, ParameterError
 from omnirank.evaluation.experiments import example_plan, keys, read_plan
-from omnirank.evaluation.experiments.learners import fit_parts
+from omnirank.evaluation.experiments.fit import fit_parts
 from omnirank.evaluation.experiments.sources import load_source
 from reference.experiment_plans import HEAD, method, write_plan
 
@@ -227,10 +227,10 @@ def test_the_version_of_the_code_is_that_of_all_rooms_that_decide_results(tmp_pa
         (tmp_path / room / "a.py").write_text("x = 1")
     (tmp_path / "evaluation/experiments").mkdir(parents=True)
     monkeypatch.setattr(keys, "__file__", str(tmp_path / "evaluation/experiments/keys.py"))
-    before = keys._sources_hash()
+    before = keys._package_hash()
     (tmp_path / "plots/a.py").write_text("x = 2")
-    assert keys._sources_hash() == before
+    assert keys._package_hash() == before
     for room in ("measures", "tasks/kernels"):
         (tmp_path / room / "a.py").write_text("x = 2")
-        assert keys._sources_hash() != before
-        before = keys._sources_hash()
+        assert keys._package_hash() != before
+        before = keys._package_hash()

@@ -10,8 +10,9 @@ import omnirank as om
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.evaluation.experiments import read_plan, read_results, run_plan
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.measures import measure
+from omnirank.measures import measure
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
+from omnirank.measures import measure
 from reference.experiment_plans import in_process
 
 FRAMES = om.datasets.make_movies(60, random_state=0, as_frames=True)
@@ -47,7 +48,7 @@ def test_a_folder_is_ranked_and_predicted_by_folds(films, backend):
     )
     store = films.parent / "results.sqlite"
     assert run_plan(plan, store=store).counts == {"done": 6}
-    assert len(backend[0].claims) == 4, "both rankings of a fold are one fit"
+    assert len(backend[0].orders) == 4, "both rankings of a fold are one fit"
     study = read_results(store)["films"]
     assert list(study.table("accuracy").columns) == ["relational-forest", "relational-genie3", "relational-symbolic"]
     data = RelationalDataset.from_folder(films, target="movies.genre")

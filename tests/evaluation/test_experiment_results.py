@@ -11,14 +11,14 @@ from typer.testing import CliRunner
 
 from omnirank.cli.app import app
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.evaluation.experiments import Store, read_rankings, read_results, runner
+from omnirank.evaluation.experiments import Store, read_rankings, read_results, run_plan
 from omnirank.evaluation.experiments.store import Job, Member
-from reference.experiment_plans import HEAD, InProcess, method, write_plan
+from reference.experiment_plans import HEAD, in_process, method, write_plan
 
 FACTS = {
     "measures": ["accuracy"],
     "data": ["wine", "iris"],
-    "methods": ["b", "a", "grid"],
+    "columns": ["b", "a", "grid"],
     "best_of_grid": [],
     "tasks": {"wine": "classification", "iris": "classification"},
 }
@@ -64,13 +64,13 @@ def test_means_over_folds_weigh_test_examples_and_leave_out_what_is_undefined(pa
 
 
 def test_choices_of_a_grid_are_in_the_order_of_the_plan(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "WorkerPool", InProcess)
+    in_process(monkeypatch)
     grid = method("relief", grid="{ n_neighbors = [10, 5, 20] }", name='"z (y)"')
     best = method("relief", grid="{ n_neighbors = [7, 3] }", name='"best (of two)"', select='"best"')
     head = HEAD.replace("n_neighbors = [3, 5]", "n_neighbors = 3")
     head = head.replace('sample = "iris"', 'name = "zoo"\nsample = "iris"')
     plan = write_plan(tmp_path, grid, method("uniform"), best, method("odd", parameters="{ fails = true }"), head=head)
-    runner.run_plan(plan)
+    run_plan(plan)
     study = read_results(plan)["small"]
     columns = [*(f"z (y) (n_neighbors={k})" for k in (10, 5, 20)), "uniform", "best (of two)"]
     assert list(study.table("accuracy").columns) == columns
@@ -162,18 +162,16 @@ def test_what_was_not_recorded_is_named(path, command):
         assert "choose 'accuracy' or 'kappa'" in refused
 
 
-def test_stores_of_a_folder_are_joined(tmp_path):
-    write_store(tmp_path / "one.sqlite", {place(): 0.5, place("wine"): "failed"})
-    write_store(tmp_path / "two.sqlite", {place("wine"): 0.25})
+def test_stores_of_a_folder_are_read(tmp_path):
+    write_store(tmp_path / "one.sqlite", {place(): 0.5, place("wine"): 0.25})
     write_store(tmp_path / "other.sqlite", {place(): 0.75}, study="t")
     results = read_results(tmp_path)
     assert [study.name for study in results] == ["s", "t"]
     assert results["s"].table("accuracy")["a"].to_dict() == {"wine": 0.25, "iris": 0.5}
     with pytest.raises(DataError, match="there is no study 'u'; there are 's', 't'"):
         results["u"]
-    with Store(tmp_path / "three.sqlite", create=True) as store:
-        store.enlist("s", FACTS, [(Member(*place()), Job("another", "f", {}))])
-    with pytest.raises(DataError, match=r"(two|three)\.sqlite"):
+    write_store(tmp_path / "two.sqlite", {place("wine"): 0.25})
+    with pytest.raises(DataError, match=r"two\.sqlite: another store has a study 's'"):
         read_results(tmp_path)
     Store(tmp_path / "new.sqlite", create=True).close()
     with pytest.raises(DataError, match="holds no study yet"):
@@ -188,7 +186,7 @@ def test_stores_of_a_folder_are_joined(tmp_path):
 
 @pytest.fixture
 def command(monkeypatch):
-    monkeypatch.setattr(runner, "WorkerPool", lambda *_: InProcess())
+    in_process(monkeypatch)
 
     def run(*arguments, code=0):
         found = CliRunner().invoke(app, [str(argument) for argument in arguments])

@@ -12,12 +12,12 @@ import omnirank as om
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.data.dataset import join_examples
 from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.experiments import Store, read_results, run_plan, runner, sources
-from omnirank.evaluation.experiments.learners import models_of_one_fit
-from omnirank.evaluation.experiments.runner import Listeners
-from omnirank.evaluation.experiments.schema import StoreUnavailableError
+from omnirank.evaluation.experiments import Store, read_results, run, run_plan, sources
+from omnirank.evaluation.experiments.fit import models_of_one_fit
+from omnirank.evaluation.experiments.run import Listeners
+from omnirank.evaluation.experiments.store import StoreUnavailableError
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.measures import measure
+from omnirank.measures import measure
 from reference.experiment_plans import HEAD, InProcess, in_process, method, write_plan
 
 ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "")
@@ -58,7 +58,7 @@ def test_several_tops_are_one_fit_and_a_row_of_results_each(tmp_path, backend):
     head = head.replace("[study]", "[study]\nkeep_rankings = true")
     path = write_plan(tmp_path, method("univariate"), method("pct"), head=head)
     assert run_plan(path).counts == {"done": 2 * 2 * 2 + 2}
-    assert len(backend[0].claims) == 4, "one fit a fold and method"
+    assert len(backend[0].orders) == 4, "one fit a fold and method"
     study = read_results(path)["small"]
     assert list(study.table("accuracy", 3).columns) == ["univariate (top=1)", "univariate (top=3)", "pct"]
     data = om.datasets.load_sample("iris")
@@ -108,11 +108,11 @@ def test_scores_sizes_and_numbers_of_neighbours_come_from_one_fit(tmp_path, back
     relief = method("relief", grid="{ n_neighbors = [3, 6], n_iterations = [0.5, 1.0] }")
     path = write_plan(tmp_path, forests, relief)
     run_plan(path)
-    assert len(backend[0].claims) == 2 * 2 * 2, "data sets, folds, fits"
+    assert len(backend[0].orders) == 2 * 2 * 2, "data sets, folds, fits"
     shared = read_results(path)["small"].figures
     write_plan(tmp_path, forests, relief, head=HEAD.replace('code = "test"', 'code = "t"\nshare_fits = false'))
     run_plan(path)
-    assert len(backend[1].claims) == 2 * 2 * (6 + 4) * 2
+    assert len(backend[1].orders) == 2 * 2 * (6 + 4) * 2
     # each on its own gives the same figures: sizes are prefixes, and other scores change nothing
     assert read_results(path)["small"].figures.equals(shared)
 
@@ -176,11 +176,11 @@ def test_data_that_vanish_or_change_after_planning_are_recorded(tmp_path, monkey
 
     def run_after(change):
         class Changed(InProcess):
-            def start(self, claim):
+            def submit(self, order):
                 change()
-                super().start(claim)
+                return super().submit(order)
 
-        monkeypatch.setattr(runner, "WorkerPool", lambda *_: Changed())
+        monkeypatch.setattr(run, "WorkerPool", lambda *_: Changed())
         return run_plan(path, retry_failed=True)
 
     assert run_after(lambda: (tmp_path / "rows.csv").unlink(missing_ok=True)).counts == {"done": 4, "failed": 4}
@@ -211,42 +211,39 @@ def test_data_sets_are_held_one_at_a_time(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_waited_for_and_then_told(tmp_path, monkeypatch):
+def test_a_full_disk_ends_a_run_and_what_is_recorded_stays(tmp_path, monkeypatch):
     path = write_plan(tmp_path, method("univariate"))
     record, left = Store.record, [2]
 
     def full(self, done, failed):
-        if left[0]:
-            left[0] -= 1
+        if not left[0]:
             raise StoreUnavailableError("database or disk is full")
+        left[0] -= 1
         return record(self, done, failed)
 
     monkeypatch.setattr(Store, "record", full)
-    notes = []
-    assert run_plan(path, patience_s=5, listeners=Listeners(note=notes.append)).counts == {"done": 8}
-    assert notes == ["database or disk is full; waiting for room, nothing is lost"]
-    left[0] = 10**6
-    write_plan(tmp_path, method("uniform"))
-    with pytest.raises(StoreUnavailableError, match="Make room and run the plan again"):
-        run_plan(path, patience_s=0.01)
-    left[0] = 0
-    assert run_plan(path).counts == {"done": 8}
+    with pytest.raises(StoreUnavailableError, match="full"):
+        run_plan(path)
+    left[0] = 100
+    summary = run_plan(path)
+    assert (summary.n_new, summary.counts) == (4, {"done": 8})
 
 
-def test_an_interrupted_run_gives_its_jobs_back(tmp_path, monkeypatch):
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path, monkeypatch):
     class Interrupted(InProcess):
-        def finished(self, timeout_s):
-            if len(self.claims) > 2:
+        def submit(self, order):
+            if len(self.orders) == 2:
                 raise KeyboardInterrupt
-            return super().finished(timeout_s)
+            return super().submit(order)
 
     path = write_plan(tmp_path, method("univariate"))
-    monkeypatch.setattr(runner, "WorkerPool", lambda *_: Interrupted())
+    monkeypatch.setattr(run, "WorkerPool", lambda *_: Interrupted())
     with pytest.raises(KeyboardInterrupt):
         run_plan(path)
     with Store(path.with_suffix(".sqlite")) as store:
         assert store.counts("small") == {"done": 4, "pending": 4}
-        assert {facts["attempts"] for _, facts in store.rows("small")} == {0, 1}
+    monkeypatch.setattr(run, "WorkerPool", lambda *_: InProcess())
+    assert run_plan(path).n_new == 4
 
 
 def test_parameters_are_chosen_inside_the_training_examples(tmp_path):

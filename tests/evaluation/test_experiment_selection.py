@@ -7,8 +7,9 @@ import pytest
 
 import omnirank as om
 from omnirank.core.ranking import Ranking
-from omnirank.evaluation.experiments import selection
-from omnirank.evaluation.experiments.selection import chosen_method
+from omnirank.evaluation import cross
+from omnirank.evaluation.experiments import fit
+from omnirank.evaluation.experiments.fit import chosen_method
 
 METHOD = {"use": "reference.one-feature", "parameters": {}, "grid": {"feature": [0, 1]}}
 
@@ -25,8 +26,8 @@ def fits(monkeypatch):
             for key, method in methods.items()
         }
 
-    monkeypatch.setattr(selection, "models_of_one_fit", models)
-    monkeypatch.setattr(selection, "fit_parts", lambda method: ({"use": method["use"]}, {}))
+    monkeypatch.setattr(fit, "models_of_one_fit", models)
+    monkeypatch.setattr(fit, "fit_parts", lambda method: ({"use": method["use"]}, {}))
     return sizes
 
 
@@ -47,7 +48,7 @@ def test_folds_count_by_their_examples(monkeypatch):
     def judged(model, parts, evaluation):
         return {"r2": figures[parts.test.n_examples][int(np.argmax(model.scores))]}
 
-    monkeypatch.setattr(selection, "judge", judged)
+    monkeypatch.setattr(cross, "judge", judged)
     data = om.Dataset(np.arange(8.0).reshape(4, 2), [0.5, 1.5, 2.5, 3.5])
     found = chosen_method(METHOD | {"select": {"n_folds": 3, "measure": "r2"}}, data, 0, {})
     assert found["parameters"] == {"feature": 0}

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from draws import draws
-from omnirank.evaluation.folds import LABELLED_COUNTS, SCHEMES, labelled_in_fold, make_folds
-from omnirank.evaluation.stratification import deal_folds
+from omnirank.evaluation.folds import LABELLED_COUNTS, SCHEMES, deal_folds, labelled_in_fold, make_folds
 
 
 def classes(n, seed=0, unlabelled=0):

@@ -7,8 +7,8 @@ import pytest
 
 import omnirank as om
 from omnirank.errors import ConstantTargetError
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds
 
 
 def rare(n=40):

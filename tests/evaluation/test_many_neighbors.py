@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 import omnirank as om
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, ParameterError
-from omnirank.evaluation.measures import (
+from omnirank.measures import (
     MEASURES,
     measure,
     measures_by_target,

@@ -14,9 +14,8 @@ from scipy import sparse
 import omnirank as om
 from omnirank.data.table import Table
 from omnirank.errors import DataError, ParameterError
-from omnirank.evaluation import associations
-from omnirank.evaluation.associations import Pairs, associated_pairs
-from omnirank.evaluation.redundancy import leader_groups
+from omnirank.evaluation import redundancy
+from omnirank.evaluation.redundancy import Pairs, associated_pairs, leader_groups
 from reference.evaluation_associations import association
 
 
@@ -50,12 +49,12 @@ def tables(draw):
 @pytest.mark.slow
 @given(tables(), st.sampled_from([1e-6, 0.3, 0.9]), st.booleans())
 def test_associations_are_those_of_the_definitions(table, threshold, in_blocks):
-    before = associations._BLOCK
-    associations._BLOCK = 2 if in_blocks else before
+    before = redundancy._BLOCK
+    redundancy._BLOCK = 2 if in_blocks else before
     try:
         found = associated_pairs(table, threshold)
     finally:
-        associations._BLOCK = before
+        redundancy._BLOCK = before
     values = {(i, j): value for i, j, value in zip(*(part.tolist() for part in found), strict=True)}
     assert list(values) == sorted(values)
     for i in range(table.n_columns):
@@ -165,7 +164,7 @@ def test_wide_and_long_data_take_bounded_memory():
 
 
 def test_workers_change_no_bit(monkeypatch):
-    monkeypatch.setattr(associations, "_BLOCK", 3)
+    monkeypatch.setattr(redundancy, "_BLOCK", 3)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 12)) + rng.normal(size=(60, 1))
     one, two = (om.redundancy(np.arange(12.0), X, 0.5, n_jobs=n_jobs).to_frame() for n_jobs in (1, 2))

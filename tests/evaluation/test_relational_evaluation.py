@@ -11,8 +11,8 @@ from benchmarks.public_data import public_data
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
+from omnirank.evaluation.cross import evaluate_relational
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.relational import evaluate_relational
 from omnirank.plots import plot_convergence
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker, RelationalTree
 

@@ -13,7 +13,7 @@ import omnirank as om
 from omnirank.core.registry import Method, methods, register, unregister
 from omnirank.data.table import Table
 from omnirank.errors import DataTypeError, ParameterError
-from omnirank.evaluation.permuted_copies import copies_p_values, feature_kinds, with_permuted_copies
+from omnirank.evaluation.significance import copies_p_values, feature_kinds, with_permuted_copies
 from omnirank.rankers.base import BaseRanker
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import TASKS

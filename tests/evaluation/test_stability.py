@@ -17,9 +17,7 @@ from omnirank.data.dataset import strata
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataTypeError, ParameterError
-from omnirank.evaluation.agreement import ranking_agreement
-from omnirank.evaluation.stability import Stability
-from omnirank.evaluation.stability_indices import overlap_index, spearman_index, top_k_index
+from omnirank.evaluation.stability import Stability, overlap_index, ranking_agreement, spearman_index, top_k_index
 from omnirank.testing import tiny_dataset
 
 

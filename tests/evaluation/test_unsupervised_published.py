@@ -12,8 +12,8 @@ from benchmarks.public_data import public_data
 
 import omnirank as om
 from omnirank.data.estimator_input import without_target
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds
 
 FOLDER = public_data() / "unsupervised"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from draws import draws
-from omnirank.evaluation import measures
+from omnirank import measures
 from omnirank.measures import classes
 from reference import measures as reference
 
@@ -143,21 +143,3 @@ def test_a_target_without_known_values_is_left_out():
 
 
 # -- areas ----------------------------------------------------------------------------------------
-
-
-def test_area_of_five_points_is_the_published_formula():
-    p = [0.070, 0.462, 0.776, 0.847, 0.894]
-    assert measures.curve_area(p) == pytest.approx((p[0] / 2 + p[1] + p[2] + p[3] + p[4] / 2) / 4)
-    assert measures.curve_area([0.3]) == 0.3
-    assert measures.curve_area([0.0, 1.0, 1.0], positions=[0, 2, 3]) == pytest.approx(2 / 3)
-
-
-def test_difference_of_areas_is_positive_when_the_first_is_better():
-    assert measures.area_difference([0.9, 0.9], [0.5, 0.5], larger_is_better=True) == pytest.approx(0.4)
-    assert measures.area_difference([0.9, 0.9], [0.5, 0.5], larger_is_better=False) == pytest.approx(-0.4)
-
-
-@pytest.mark.parametrize(("values", "positions"), [([], None), ([[0.1]], None), ([1, 2], [1, 1]), ([1, 2], [1])])
-def test_curves_are_checked(values, positions):
-    with pytest.raises(ValueError, match="curve"):
-        measures.curve_area(values, positions)

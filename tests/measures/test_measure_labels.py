@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn import metrics
 
 from draws import draws
+from omnirank import measures
 from omnirank.errors import DataError, ParameterError
-from omnirank.evaluation import measures
 from reference import measures as reference
 
 SAMPLE_MEASURES = ("jaccard_samples", "precision_samples", "recall_samples", "f1_samples", "subset_accuracy")

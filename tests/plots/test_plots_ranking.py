@@ -13,7 +13,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError, ParameterError
 from omnirank.evaluation.curves import Curve
-from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.evaluation.selection import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability
 from omnirank.evaluation.statistics import compare_methods
 from omnirank.plots import (

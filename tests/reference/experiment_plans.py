@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from omnirank.evaluation.experiments import runner
-from omnirank.evaluation.experiments.work import perform
+from concurrent.futures import Future
+
+from omnirank.evaluation.experiments import run
+from omnirank.evaluation.experiments.fit import perform
 
 HEAD = """
 [study]
@@ -44,28 +46,23 @@ def in_process(monkeypatch) -> list:
         made.append(InProcess())
         return made[-1]
 
-    monkeypatch.setattr(runner, "WorkerPool", make)
+    monkeypatch.setattr(run, "WorkerPool", make)
     return made
 
 
 class InProcess:
-    """A backend without processes, which remembers its claims."""
+    """A backend without processes, which remembers its orders."""
 
-    claims: list
+    n_at_once = 1
 
-    def __init__(self, n_workers=1, memory_limit=None):
-        self.claims = []
-        self._waiting = []
+    def __init__(self):
+        self.orders: list = []
 
-    def has_room(self):
-        return not self._waiting
-
-    def start(self, claim):
-        self.claims.append(claim)
-        self._waiting.append(claim)
-
-    def finished(self, timeout_s):
-        return perform(self._waiting.pop()) if self._waiting else None
+    def submit(self, order):
+        self.orders.append(order)
+        future = Future()
+        future.set_result(perform(order))
+        return future
 
     def close(self):
         pass

@@ -15,7 +15,7 @@ import omnirank as om
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import FileSource
 from omnirank.errors import DataTypeError, ParameterError
-from omnirank.evaluation.selection_curve import SelectionCurve
+from omnirank.evaluation.selection import SelectionCurve
 from omnirank.evaluation.stability import Stability
 from omnirank.report.agreement import disagreements
 from omnirank.report.features import UNCLEAR, direction

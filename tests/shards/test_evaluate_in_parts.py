@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.evaluation.cross import evaluate_folds, relevance
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds, relevance
 from shards.test_relief_in_parts import both
 from shards.test_sharded_dataset import frame_of, written
 
@@ -55,7 +55,7 @@ def test_parts_give_the_figures_of_the_whole(tmp_path_factory, n, cuts, missing,
     scores = scores_of(whole, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("omnirank.neighbors.in_parts._MOST_ROWS", rows)
-        patch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)  # they fit
+        patch.setattr("omnirank.evaluation.knn._SHARE_OF_TARGETS", 0)  # they fit
         found = om.evaluate(scores, streamed, n_test=15, random_state=seed, **options)
     expected = om.evaluate(scores, *sample(whole, 15, seed), **options)
     assert repr(found) == repr(expected)  # bits, also of measures that are not defined

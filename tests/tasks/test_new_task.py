@@ -13,7 +13,7 @@ from omnirank.core import plugins
 from omnirank.data import task_registry
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, DataTypeError, ParameterError
-from omnirank.evaluation.measures import MEASURES, measures_of, primary_measure
+from omnirank.measures import MEASURES, measures_of, primary_measure
 from omnirank.tasks import register_task, unregister_task
 from omnirank.tasks.regression import Regression
 from omnirank.testing import ranker_checks, tiny_dataset

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 import omnirank as om
+from omnirank.evaluation.clustering_hypothesis import clustering_hypothesis
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.measures import clustering_hypothesis
 
 LABELLED = (50, 100, 200, 500)
 MOST_EXAMPLES = 2000

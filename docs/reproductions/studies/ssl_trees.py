@@ -19,7 +19,7 @@ import numpy as np
 
 import omnirank as om
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.measures import measure
+from omnirank.measures import measure
 
 LABELLED = (50, 100, 200, 350, 500)
 REPETITIONS = 10

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omnirank.evaluation.experiments.results import StudyResults
-    from omnirank.evaluation.measures import Measure
+    from omnirank.measures import Measure
 
 
 def compare(
@@ -46,7 +46,7 @@ def compare(
     from omnirank.core.errors import ParameterError
     from omnirank.core.parameters import check, choice
     from omnirank.evaluation.experiments.results import read_results
-    from omnirank.evaluation.measures import MEASURES
+    from omnirank.measures import MEASURES
 
     for name in measure or []:
         check("measure", name, choice(*MEASURES))
@@ -112,7 +112,7 @@ class _Report:
     """The tables of one measure and number of neighbours."""
 
     def __init__(self, study: "StudyResults", measure: str, neighbors: int, alpha: float, control: str | None) -> None:
-        from omnirank.evaluation.measures import MEASURES
+        from omnirank.measures import MEASURES
 
         self.study = study
         self.measure = MEASURES[measure]
@@ -164,7 +164,7 @@ class _Report:
 
     def write(self, folder: Path) -> None:
         """Write the tables and diagrams of this measure."""
-        from omnirank.evaluation.experiments.tables import latex_table, markdown_table
+        from omnirank.evaluation.experiments.results import latex_table, markdown_table
 
         way = self.measure.larger_is_better
         markdown, latex = [f"# {self.title}", markdown_table(self.table, way)], [latex_table(self.table, way)]
@@ -189,7 +189,7 @@ def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> N
         report.write(folder)
     times = study.times()
     if not times.empty:
-        from omnirank.evaluation.experiments.tables import latex_table, markdown_table
+        from omnirank.evaluation.experiments.results import latex_table, markdown_table
 
         stem = _file_name(f"{study.name}-seconds")
         _write(folder / f"{stem}.md", markdown_table(times, False) + "\n")
@@ -227,7 +227,7 @@ def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
 
 
 def _print_table(values: "pd.DataFrame") -> None:
-    from omnirank.evaluation.experiments.tables import shown_numbers
+    from omnirank.evaluation.experiments.results import shown_numbers
 
     columns: list[Any] = [("data", "left"), *((str(name), "right") for name in values.columns)]
     shown = shown_numbers(values)

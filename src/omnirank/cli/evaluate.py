@@ -96,8 +96,7 @@ def _evaluate(
 
     Of several tables: what a relational tree and a forest predict, beside a constant prediction.
 
-    Over folds, measures of classes are those of all predictions together, others are means over the folds, weighted by
-    their test examples.
+    Over folds, measures are means, weighted by the folds' test examples.
     """
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
@@ -215,10 +214,10 @@ def _measured(
     scheme: dict[str, Any],
     neighbors: list[int] | None,
 ) -> Measured:
+    from omnirank.evaluation.cross import evaluate_folds
     from omnirank.evaluation.evaluate import evaluate as measured_by
     from omnirank.evaluation.evaluate import evaluate_counts
     from omnirank.evaluation.folds import make_folds
-    from omnirank.evaluation.protocols import evaluate_folds
 
     counts = evaluate_counts(neighbors or None, train.task)
     if test is not None:

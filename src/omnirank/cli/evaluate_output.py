@@ -46,7 +46,7 @@ def _print_csv(measured: Measured, blind: Measured, known_as: str) -> None:
 
 
 def _print_table(measured: Measured, blind: Measured, known_as: str) -> None:
-    from omnirank.evaluation.measures import MEASURES
+    from omnirank.measures import MEASURES
 
     columns: list[tuple[str, Justify]] = [("measure", "left"), ("better", "left")]
     for k in measured:

@@ -1,6 +1,5 @@
 """``omnirank experiment``: run studies that survive being killed."""
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +10,10 @@ from omnirank.cli.option_names import Command
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.progress import study_progress
-from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
-    from omnirank.evaluation.experiments.checking import StoreCheck
     from omnirank.evaluation.experiments.results import StudyResults
-    from omnirank.evaluation.experiments.runner import RunSummary
+    from omnirank.evaluation.experiments.run import RunSummary
 
 _SHOWN = 10
 _INTERRUPTED = 130
@@ -58,7 +55,7 @@ def run(
 ) -> None:
     """Run the jobs of a plan that are not done. Exit code 1: some jobs have failed."""
     from omnirank.core.memory import memory_amount
-    from omnirank.evaluation.experiments.runner import Listeners, run_plan
+    from omnirank.evaluation.experiments.run import Listeners, run_plan
 
     try:
         with ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
@@ -101,54 +98,6 @@ def status(
     table([(name, "left" if name in ("study", "data") else "right") for name in heading], rows)
     for study in results:
         _print_failures(study, errors)
-
-
-@experiment.command("check", cls=Command)
-def check(
-    store: Annotated[
-        Path, typer.Argument(metavar="STORE", help="A store (.sqlite), or its plan (.toml).", show_default=False)
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="New store for what is intact.", show_default=False)
-    ] = None,
-) -> None:
-    """Report what a damaged store has lost, and save the rest in a new one. Exit code 1: it is damaged.
-
-    The store itself is only read; check it while no run uses it. Run the plan with --store and the new one to
-    compute what is lost.
-    """
-    from omnirank.evaluation.experiments.checking import check_store
-    from omnirank.evaluation.experiments.results import store_files
-
-    if store.suffix == ".toml":
-        store = store_files(store)[0]
-    found = check_store(store, out)
-    counts = found.counts
-    states = f"{counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open"
-    if found.is_whole:
-        say(f"{store}: intact; {states}")
-    else:
-        note(f"{store} is damaged: {found.problem}")
-        say(f"intact: {states}")
-        lost = counted(len(found.lost), "job")
-        say(f"lost: {lost} of these studies, {found.n_lost_elsewhere} whose place is lost as well")
-        columns = [("study", "left"), ("data", "left"), ("method", "left"), ("lost", "right")]
-        rows = _lost_rows(found)
-        if rows:
-            table(columns, rows[:_SHOWN])  # type: ignore[arg-type]
-        if len(rows) > _SHOWN:
-            say(f"... and {len(rows) - _SHOWN} more rows")
-    if out is not None:
-        say(f"saved in {out}: run the plan with --store {out} to compute what is lost")
-    elif not found.is_whole:
-        say("--out NEW.sqlite saves what is intact")
-    if not found.is_whole:
-        raise typer.Exit(_SOME_FAILED)
-
-
-def _lost_rows(found: "StoreCheck") -> list[tuple[str, str, str, int]]:
-    counts = Counter((one.study, one.member.data, one.member.method) for one in found.lost)
-    return [(*place, n) for place, n in sorted(counts.items())]
 
 
 def _states(study: "StudyResults") -> list[tuple[str, int, int, int]]:

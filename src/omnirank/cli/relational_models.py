@@ -88,9 +88,12 @@ def evaluate(
     """Cross-validate a tree and a forest of each preset, beside a constant prediction."""
     from omnirank.cli.tree import with_parameters
     from omnirank.core.parallel import progress_bars
-    from omnirank.evaluation.measures import MEASURES
+    from omnirank.measures import MEASURES
     from omnirank.evaluation.relational import evaluate_relational
     from omnirank.relational import RelationalForest
+    from omnirank.evaluation.cross import evaluate_relational
+    from omnirank.measures import MEASURES
+    from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
 
     jobs = parameters.pop("n_jobs")
     models = {}

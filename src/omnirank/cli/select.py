@@ -24,8 +24,7 @@ from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
-    from omnirank.evaluation.feature_selection import Selection
-    from omnirank.evaluation.selection_curve import SelectionCurve
+    from omnirank.evaluation.selection import Selection, SelectionCurve
 
 _NAMED = 50
 
@@ -66,7 +65,7 @@ def select(
     The features are ranked anew in every fold, without the examples that judge.
     """
     from omnirank.core.parallel import progress_bars
-    from omnirank.evaluation.feature_selection import select as selected
+    from omnirank.evaluation.selection import select as selected
 
     if out is not None:
         check_data_file(out)

@@ -1,4 +1,4 @@
-"""Curves of performance: over the number of labelled examples, and over the number of top features."""
+"""Curves of performance: over labelled examples, over top features, over trees or iterations."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.immutable import frozen_floats
+from omnirank.core.ranking import Ranking
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import RankingLike, ranking_of_data
+from omnirank.evaluation.cross import FoldResults
 from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.protocols import FoldResults
-from omnirank.tasks.measuring import measure_of
+from omnirank.tasks.measuring import MEASURES, measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,8 +71,6 @@ class Curve:
     @property
     def area(self) -> float:
         """Mean height by the trapezoidal rule, positions taken as equally far apart: few labels weigh more."""
-        from omnirank.evaluation.measures import curve_area
-
         return curve_area(self.values)
 
     @property
@@ -109,7 +110,7 @@ def label_curve(results: FoldResults, measure: str, n_neighbors: int | None = No
     >>> import omnirank as om
     >>> from omnirank.evaluation.curves import label_curve
     >>> from omnirank.evaluation.folds import make_folds
-    >>> from omnirank.evaluation.protocols import evaluate_folds
+    >>> from omnirank.evaluation.cross import evaluate_folds
     >>> data = om.datasets.load_sample("digits")
     >>> folds = make_folds(data, "semi-supervised", labelled=[50, 200], n_folds=3, random_state=0)
     >>> results = evaluate_folds(om.UnivariateRanker(), data, folds, n_neighbors=5)
@@ -117,8 +118,6 @@ def label_curve(results: FoldResults, measure: str, n_neighbors: int | None = No
     >>> curve.positions.tolist(), bool(curve.values[0] < curve.values[1])
     ([50.0, 200.0], True)
     """
-    from omnirank.evaluation.measures import MEASURES
-
     table = results.summary
     counts = table["n_neighbors"].unique().tolist()
     if n_neighbors not in (None, *counts) or (n_neighbors is None and len(counts) > 1):
@@ -198,3 +197,133 @@ def top_curve(
     values = np.array([one[shown.name] for one in found])
     name = name or chosen.method
     return Curve(np.array(places), values, shown.name, "top features", shown.larger_is_better, name)
+
+
+def saturation_rankings(ranker: Any, train: Dataset, sizes: Sequence[int | float]) -> dict[int, Ranking]:
+    """Return the rankings after some numbers of trees or iterations, all from one fit.
+
+    Parameters
+    ----------
+    ranker : EnsembleRanker or ReliefRanker
+        Not fitted; its own number of trees or iterations is not used.
+    train : Dataset
+        The training data.
+    sizes : sequence of int (or share of the examples, for iterations)
+        Numbers of trees or iterations.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.curves import saturation_rankings
+    >>> data = om.datasets.load_sample("linnerud")
+    >>> found = saturation_rankings(om.EnsembleRanker(random_state=0), data, [5, 10])
+    >>> {size: ranking.names for size, ranking in found.items()} == {5: data.feature_names, 10: data.feature_names}
+    True
+    """
+    places = sorted(set(sizes))
+    if not places:
+        raise ParameterError("give at least one number of trees or iterations")
+    counted = getattr(ranker, "replicates", None)
+    if counted is None:
+        raise ParameterError(
+            f"{type(ranker).__name__} has neither trees nor iterations to count: give an EnsembleRanker or a "
+            "ReliefRanker"
+        )
+    fitted = clone(ranker).with_several(**{counted: places}).fit(train)
+    rankings = [fitted.ranking_at(**{counted: size}) for size in places]
+    found = {ranking.parameters[counted]: ranking for ranking in rankings}  # shares and counts may be the same
+    return {size: found[size] for size in sorted(found)}
+
+
+def saturation_curve(
+    ranker: Any,
+    train: Dataset,
+    test: Dataset,
+    sizes: Sequence[int | float],
+    n_neighbors: int | None = None,
+    *,
+    measure: str | None = None,
+    name: str = "",
+    **options: Any,
+) -> Curve:
+    """Return the curve of a measure over the number of trees or iterations.
+
+    Parameters
+    ----------
+    ranker, train, sizes
+        As in `saturation_rankings`.
+    test, n_neighbors
+        As in `omnirank.evaluate`.
+    measure : str, optional
+        By default the task's primary measure.
+    name : str
+        Name of the curve.
+    **options
+        Further parameters of `omnirank.evaluate`.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.curves import saturation_curve
+    >>> train, test = om.datasets.load_sample("digits").split(0.5, random_state=0)
+    >>> curve = saturation_curve(om.EnsembleRanker(random_state=0), train, test, [1, 5, 10])
+    >>> curve.axis, curve.positions.tolist()
+    ('trees', [1.0, 5.0, 10.0])
+    """
+    shown = measure_of(train.task, measure)
+    rankings = saturation_rankings(ranker, train, sizes)
+    values = [evaluate(ranking, train, test, n_neighbors, **options)[shown.name] for ranking in rankings.values()]
+    axis = ranker.replicates.removeprefix("n_")
+    return Curve(np.array(list(rankings)), np.array(values), shown.name, axis, shown.larger_is_better, name)
+
+
+def saturation_size(curve: Curve, tolerance: float = 0.01) -> int:
+    """Return the smallest position from which no value is worse than the best by more than a share of it.
+
+    Over several data sets the statistics decide instead: the smallest size that does not differ from the best by a
+    Friedman and Nemenyi test.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.curves import Curve
+    >>> from omnirank.evaluation.curves import saturation_size
+    >>> saturation_size(Curve([1, 10, 50, 100], [0.5, 0.9, 0.7, 0.895], "f1_macro", "trees", True))
+    100
+    """
+    best = curve.values[curve.best]
+    worse = (best - curve.values) if curve.larger_is_better else (curve.values - best)
+    good = worse <= tolerance * abs(best)
+    bad = np.flatnonzero(~good)
+    first = bad[-1] + 1 if len(bad) else 0
+    return int(curve.positions[first if first < len(good) else curve.best])
+
+
+def curve_area(values: ArrayLike) -> float:
+    """Return the area under a curve, divided by its width: the mean height by the trapezoidal rule.
+
+    Parameters
+    ----------
+    values : array-like
+        Performance at each point, in order; points are equally far apart whatever the numbers of labelled examples
+        are, so that few labels weigh more.
+
+    Returns
+    -------
+    float
+        The value itself for a single point.
+
+    Examples
+    --------
+    Five numbers of labelled examples; the first and the last count half:
+
+    >>> from omnirank.evaluation.curves import curve_area
+    >>> curve_area([0.2, 0.4, 0.6, 0.6, 0.6])
+    0.5
+    """
+    heights = np.asarray(values, dtype=np.float64)
+    if heights.ndim != 1 or not len(heights):
+        raise DataError(f"a curve is a list of at least one value, not an array of shape {heights.shape}")
+    if len(heights) == 1:
+        return float(heights[0])
+    trapezoids = (heights[1:] + heights[:-1]) / 2
+    return float(trapezoids.sum() / len(trapezoids))

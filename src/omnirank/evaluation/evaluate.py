@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.parameters import check, choice, count, listed
-from omnirank.core.ranking import Ranking
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_of_data
-from omnirank.evaluation.in_parts import TrainingParts, held_out, predictions_in_parts
 from omnirank.evaluation.knn import (
-    NEIGHBOR_PREDICTORS,
-    NEIGHBORS,
+    NeighborRules,
+    TrainingParts,
     distance_weights,
+    held_out,
     neighbor_predictions,
+    predictions_in_parts,
 )
-from omnirank.evaluation.sampled import SampledMeasures, with_standard_errors
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
+from omnirank.tasks.measuring import measure
 
-__all__ = [
-    "NEIGHBORS",
-    "NEIGHBOR_PREDICTORS",
-    "Predictions",
-    "candidate_count",
-    "evaluate",
-    "evaluate_counts",
-    "measured_predictions",
-    "predictions",
-]
-
-# Features that the unsupervised protocol keeps.
-_TOP_WITHOUT_TARGET = 16
+# Parameters of an evaluation that are about measures, and count for predictors as well.
+OF_MEASURES = ("variant", "variance", "threshold")
+# Groups of test examples by which standard errors are estimated.
+_GROUPS = 20
 
 
 class Predictions(NamedTuple):
@@ -78,7 +69,7 @@ def evaluate(
 
     The distance is :math:`\sum_i w_i d_i^2` with :math:`w_i = \max(\text{score}_i, 0)`, all 1 where no score is
     positive; neighbours vote with equal weights. A ranking is useful if they predict better than with
-    equal weights of the features, which is what `omnirank.evaluation.protocols.relevance` compares.
+    equal weights of the features, which is what `omnirank.evaluation.cross.relevance` compares.
 
     Parameters
     ----------
@@ -107,7 +98,7 @@ def evaluate(
     scaled : bool, optional
         Whether numbers are divided by their ranges; by default not without target.
     variant, variance, threshold
-        As in `omnirank.evaluation.measures.measure`.
+        As in `omnirank.measures.measure`.
     n_test : int or None
         Data in parts: how many test examples are drawn, from the labelled ones. None: all of ``test`` where it fits in
         memory, else 2000. Without ``test``, at most half of the labelled examples.
@@ -161,11 +152,11 @@ def evaluate(
     if isinstance(parts.train, Dataset):
         warn_of_many_neighbors(max(found.means), *candidate_count(parts.train, neighbors))
     settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
-    measured: dict[int, Any] = measured_predictions(found, **settings)
+    values: dict[int, Any] = measured_predictions(found, **settings)
     if parts.sampled:
-        measured = {k: _sampled(found, k, values, settings) for k, values in measured.items()}
+        values = {k: _sampled(found, k, whole, settings) for k, whole in values.items()}
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
-    return next(iter(measured.values())) if one else measured
+    return next(iter(values.values())) if one else values
 
 
 def predictions(
@@ -173,20 +164,16 @@ def predictions(
     train: Dataset | TrainingParts,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,
-    *,
-    predictor: str = "knn",
-    neighbors: str = "labelled",
-    top: int | None = None,
-    weighted: bool | None = None,
-    scaled: bool | None = None,
-    n_jobs: int | None = None,
+    **rules: Any,
 ) -> Predictions:
     """Return what `evaluate` measures.
 
     Parameters
     ----------
-    ranking, train, test, n_neighbors, predictor, neighbors, top, weighted, scaled, n_jobs
+    ranking, train, test, n_neighbors
         As in `evaluate`.
+    **rules
+        Of `omnirank.evaluation.knn.NeighborRules`.
 
     Examples
     --------
@@ -196,49 +183,23 @@ def predictions(
     >>> predictions([1.0, 0.5, 0.0], train, test, 3).means[3].shape
     (10, 3)
     """
+    by = NeighborRules(**rules)
+    example = train.data.example if isinstance(train, TrainingParts) else train
+    chosen = ranking_of_data(ranking, example)
+    counts = evaluate_counts(n_neighbors, example.task)
+    check("top", by.top, choice(None) | count(1, len(chosen), "features"))
     if isinstance(train, TrainingParts):
-        data = train.data
-        chosen = ranking_of_data(ranking, data.example)
-        made = predictions_in_parts(
-            chosen,
-            train,
-            test,
-            evaluate_counts(n_neighbors, data.task),
-            predictor=predictor,
-            neighbors=neighbors,
-            top=_checked_top(top, chosen),
-            weighted=weighted,
-            scaled=scaled,
-            n_jobs=n_jobs,
-        )
-        return Predictions(data.task, data.hierarchy, *made)
-    counts = evaluate_counts(n_neighbors, train.task)
-    chosen = ranking_of_data(ranking, train)
+        made = predictions_in_parts(chosen, train, test, counts, by)
+        return Predictions(train.data.task, train.data.hierarchy, *made)
     features = aligned_features(train, test)
-    unsupervised = train.target is None and test.target is None
-    if unsupervised:
+    if train.target is None and test.target is None:
         training, truth = Target.from_table(train.features), Target.from_table(features)
-        top = min(_TOP_WITHOUT_TARGET, train.n_features) if top is None else top
+        by = by.without_target(train.n_features)
     else:
         training, truth = aligned_targets(train, test)
-    weights = distance_weights(
-        chosen,
-        train.features,
-        top=_checked_top(top, chosen),
-        weighted=not (unsupervised or (predictor == "ml-knn" and top is not None)) if weighted is None else weighted,
-        scaled=not unsupervised if scaled is None else scaled,
-    )
+    weights = distance_weights(chosen, train.features, by)
     means = neighbor_predictions(
-        train.features,
-        training,
-        features,
-        weights,
-        counts,
-        task=train.task,
-        hierarchy=train.hierarchy,
-        predictor=predictor,
-        neighbors=neighbors,
-        n_jobs=n_jobs,
+        train.features, training, features, weights, counts, task=train.task, hierarchy=train.hierarchy, rules=by
     )
     return Predictions(train.task, train.hierarchy, training, truth, means)
 
@@ -251,20 +212,16 @@ def measured_predictions(found: Predictions, **settings: Any) -> dict[int, dict[
     found : Predictions
         What `predictions` returned.
     **settings
-        ``variant``, ``variance`` and ``threshold`` of `omnirank.evaluation.measures.measure`.
+        ``variant``, ``variance`` and ``threshold`` of `omnirank.measures.measure`.
     """
-    from omnirank.evaluation.measures import measure
-
     shared: dict[str, Any] = {"training": found.training, "task": found.task, "hierarchy": found.hierarchy}
     return {k: measure(found.truth, means, **shared, **settings) for k, means in found.means.items()}
 
 
-def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
-    def measured(mask: np.ndarray) -> dict[str, float]:
-        part = found._replace(truth=found.truth.take(mask), means={k: found.means[k][mask]})
-        return measured_predictions(part, **settings)[k]
-
-    return with_standard_errors(values, found.truth.n_examples, measured)
+def measured(ranking: RankingLike, train: Dataset, test: Dataset, **evaluation: Any) -> dict[int, dict[str, float]]:
+    """Return the measures of a ranking, by number of neighbours; `evaluate` without its warning of many neighbours."""
+    settings = {name: evaluation.pop(name) for name in OF_MEASURES if name in evaluation}
+    return measured_predictions(predictions(ranking, train, test, **evaluation), **settings)
 
 
 def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:
@@ -298,6 +255,56 @@ def candidate_count(train: Dataset, neighbors: str) -> tuple[int, str]:
     return int(train.labelled.sum()), "labelled "
 
 
-def _checked_top(top: int | None, ranking: Ranking) -> int | None:
-    check("top", top, choice(None) | count(1, len(ranking), "features"))
-    return None if top is None else int(top)
+class SampledMeasures(dict[str, float]):
+    """Values by measure, of a sample of test examples.
+
+    Parameters
+    ----------
+    values : mapping
+        Values by measure.
+    standard_errors : mapping
+        How far, about, they are from those of all examples that the sample was drawn from.
+    n_test : int
+        Number of examples in the sample.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.evaluate import SampledMeasures
+    >>> found = SampledMeasures({"accuracy": 0.9}, {"accuracy": 0.01}, 2000)
+    >>> found["accuracy"], found.standard_errors["accuracy"], found.n_test
+    (0.9, 0.01, 2000)
+    """
+
+    def __init__(self, values: Mapping[str, float], standard_errors: Mapping[str, float], n_test: int) -> None:
+        super().__init__(values)
+        self.standard_errors = dict(standard_errors)
+        self.n_test = n_test
+
+
+def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
+    r"""Return measures with their standard errors, by the jackknife over groups of test examples.
+
+    With g groups, and the value :math:`v_j` without group j, the standard error is
+
+    .. math:: \sqrt{\frac{g - 1}{g} \sum_j (v_j - \bar v)^2}
+
+    Groups in which a measure is not defined are left out.
+
+    References
+    ----------
+    Efron, Stein: The jackknife estimate of variance. Annals of Statistics 9, 1981.
+    """
+    n_test = found.truth.n_examples
+    groups = np.arange(n_test) % min(_GROUPS, n_test)
+    without = []
+    for group in range(groups.max() + 1) if n_test > 1 else ():
+        mask = groups != group
+        part = found._replace(truth=found.truth.take(mask), means={k: found.means[k][mask]})
+        without.append(measured_predictions(part, **settings)[k])
+    errors = {}
+    for name in values:
+        parts = np.array([part[name] for part in without])
+        parts = parts[~np.isnan(parts)]
+        g = len(parts)
+        errors[name] = float(np.sqrt((g - 1) / g * ((parts - parts.mean()) ** 2).sum())) if g > 1 else float("nan")
+    return SampledMeasures(values, errors, n_test)

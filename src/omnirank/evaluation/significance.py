@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataError, ParameterError
@@ -17,8 +19,11 @@ from omnirank.core.seeds import kernel_seed, root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
+from omnirank.data.duplicate_names import number_names
+from omnirank.data.remarks import share_remarks
+from omnirank.data.table import Table
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights
-from omnirank.evaluation.permuted_copies import copies_p_values, feature_kinds, with_permuted_copies
 from omnirank.rankers.refits import check_ranker, check_takes_weights, ranker_and_data, seeded
 from omnirank.shards.dataset import ShardedDataset
 
@@ -44,7 +49,7 @@ def significance(
     The unbiased score of trees (``EnsembleRanker(importance="unbiased")``) has p values of its own, for which nothing
     is fitted twice. For any other ranker, whatever its scores are and for any target, each feature gets a permuted
     copy, and the ranker ranks features and copies together, several times: a feature is significant if its score stands
-    out from those of its copies (`omnirank.evaluation.permuted_copies.copies_p_values` has the formula). With a target,
+    out from those of its copies (`omnirank.evaluation.significance.copies_p_values` has the formula). With a target,
     and without one, the null is that a feature is independent of the target and of all other features. A feature that
     only goes along with a relevant one is not independent, and may be significant.
 
@@ -173,3 +178,194 @@ def _with(ranker: Any, **values: Any) -> Any:
     """The ranker with those of the values for which it has parameters."""
     known = ranker.get_params(deep=False)
     return ranker.set_params(**{name: value for name, value in values.items() if name in known})
+
+
+# Two scores are the same if they differ by less than this share of the larger: rounding.
+_SAME = 1e-9
+# Scores above this, or below its inverse, are divided before they are squared.
+_LARGE = 1e100
+# From this share of equal values on, a number is mostly one value.
+_MOSTLY_ONE = 0.5
+# Up to so many levels a nominal feature has few.
+_FEW_LEVELS = 10
+# A larger share of the rounds is not corrected for: what is left is the difference of two uncertain variances.
+_MOST_OF_ROUNDS = 0.5
+
+
+def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
+    """Return the data with a copy of each feature after them, its cells in a random order of their own.
+
+    A copy has the values of its feature, missing ones included, and nothing to do with the target or any other feature.
+    Where examples are grouped (`Dataset.groups`), a group gets the cells of another one, from the first on if it is
+    larger: examples that repeat, repeat in the copy of the feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.significance import with_permuted_copies
+    >>> data = om.Dataset(np.arange(8.0).reshape(4, 2), feature_names=["a", "b"])
+    >>> doubled = with_permuted_copies(data, np.random.default_rng(0))
+    >>> doubled.feature_names, sorted(doubled.features.column(2).tolist())
+    (('a', 'b', 'a (permuted)', 'b (permuted)'), [0.0, 2.0, 4.0, 6.0])
+    """
+    table = dataset.features
+    names = number_names([*table.names, *(f"{name} (permuted)" for name in table.names)])
+    levels, groups = table.levels * 2, dataset.groups
+    if table.is_sparse:
+        matrix = sparse.hstack([table.matrix, _permuted_cells(table.matrix, groups, rng)], format="csc")
+        doubled = Table.from_sparse(matrix, names, levels)
+    else:
+        blocks = {"numeric": np.zeros_like(table.numeric), "codes": np.zeros_like(table.codes)}
+        for nominal, slot in zip(table.is_nominal.tolist(), table.slots.tolist(), strict=True):
+            block = "codes" if nominal else "numeric"
+            cells = getattr(table, block)[:, slot]
+            if groups is not None:
+                blocks[block][:, slot] = cells[_rows_of_other_groups(groups, rng)]
+                continue
+            cells = cells[cells != 0]
+            blocks[block][_new_rows(table.n_rows, len(cells), rng), slot] = cells
+        numeric, codes = (np.hstack([getattr(table, block), copies]) for block, copies in blocks.items())
+        doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
+    made = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
+    return share_remarks(made, dataset).with_groups(np.arange(table.n_rows) if groups is None else groups)
+
+
+def _permuted_cells(matrix: Any, groups: np.ndarray | None, rng: np.random.Generator) -> Any:
+    """Columns of a sparse matrix with their cells in other rows: those that a dense table would have."""
+    cells = sparse.csc_array(matrix, copy=True)
+    cells.sum_duplicates()
+    cells.eliminate_zeros()
+    if groups is not None:
+        columns = (cells[:, [f]].toarray()[_rows_of_other_groups(groups, rng)] for f in range(matrix.shape[1]))
+        return sparse.hstack([sparse.csc_array(column) for column in columns], format="csc")
+    ends = cells.indptr.tolist()
+    drawn = [_new_rows(matrix.shape[0], ends[f + 1] - ends[f], rng) for f in range(matrix.shape[1])]
+    made = sparse.csc_array((cells.data, np.concatenate(drawn), cells.indptr), shape=matrix.shape)
+    made.sort_indices()
+    return made
+
+
+def _new_rows(n_rows: int, n_cells: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows for the cells of a column that are not 0, so that dense and sparse data have the same copies."""
+    return rng.choice(n_rows, n_cells, replace=False)
+
+
+def _rows_of_other_groups(groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """For each row, one whose cell it gets: groups change places, and larger ones repeat the cells of smaller ones."""
+    order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
+    starts = np.cumsum(sizes) - sizes
+    place = np.empty(len(groups), np.int64)
+    place[order] = np.arange(len(groups)) - np.repeat(starts, sizes)
+    other = rng.permutation(len(sizes))[groups]
+    return np.asarray(order[starts[other] + place % sizes[other]])
+
+
+def feature_kinds(table: Table) -> list[Hashable]:
+    """Return the kind of each feature: features of one kind that tell nothing have scores of a similar distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.evaluation.significance import feature_kinds
+    >>> feature_kinds(Table.from_numeric(np.array([[0.5, 1.0], [2.0, 0.0], [3.0, 1.0]])))
+    ['numbers', 'two values']
+    """
+    return [_kind(table, f) for f in range(table.n_columns)]
+
+
+def _kind(table: Table, f: int) -> str:
+    cells = table.column(f)
+    counts = np.unique(cells[~np.isnan(cells)] if cells.dtype.kind == "f" else cells[cells >= 0], return_counts=True)[1]
+    if len(counts) <= 2:
+        return "two values"
+    if table.levels[f] is not None:
+        return "few levels" if len(counts) <= _FEW_LEVELS else "many levels"
+    return "mostly one value" if counts.max() >= _MOSTLY_ONE * counts.sum() else "numbers"
+
+
+def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable]) -> np.ndarray:
+    """Return the p value of each feature, against the scores of permuted copies.
+
+    A feature's mean score over the R rounds is compared with the scores of its own copies in standard units,
+
+        z_f = (mean of s_fr - mean of c_fr) / (k sd(c_fr)),
+
+    so that features which win by chance more easily (many levels, say) have a null of their own. A copy has the unit of
+    the other copies of its feature. The p value is (1 + number of copies with a larger or equal z) / (1 + number of
+    copies), over the copies of all features of the same kind. Where no copy of the kind reaches z_f, copies of all
+    kinds are counted, if that gives a smaller value: else few features of a kind could never be significant.
+
+    The factor k: a mean over rounds varies less than the score of one copy in one round, which depends on trees and
+    on the other copies as well. With rho the share of the copies' variance that comes from the round,
+    k^2 = 1 - rho (1 - 1 / R). It is the sum of var(s_fr) over that of var(c_fr) for the features of the kind (of any
+    kind where there are none) with scores below those of their copies, since others may be relevant and vary more for
+    that reason. It is at most 0.5, so that p values are too large rather than too small where rounds differ much.
+
+    Parameters
+    ----------
+    scores, copies : ndarray (rounds, features)
+        Scores of the features and of their copies in each round.
+    kinds : list
+        Kind of each feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.significance import copies_p_values
+    >>> copies = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [2.0, 2.0]])
+    >>> scores = np.tile([9.0, 2.0], (4, 1))
+    >>> copies_p_values(scores, copies, ["numbers", "numbers"]).round(2).tolist()
+    [0.11, 0.78]
+    """
+    n = len(copies)
+    unit = _units(scores, copies)
+    scores, copies = scores / unit, copies / unit
+    middle = copies.mean(axis=0)
+    away = copies - middle
+    squares = (away**2).sum(axis=0)
+    others = (n * middle - copies) / (n - 1)
+    variance = np.maximum(squares - n / (n - 1) * away**2, 0.0) / (n - 2)
+    null = _in_units(copies, others, variance)
+    own = _in_units(scores.mean(axis=0), middle, squares / (n - 1))
+    of_rounds = scores.var(axis=0) * n
+    found = np.empty(len(own))
+    everywhere = np.sort(null.ravel())
+    for kind in dict.fromkeys(kinds):
+        here = np.array([k == kind for k in kinds])
+        below = (own < 0) & here if ((own < 0) & here).any() else own < 0
+        back = (unit[below] / unit[below].max(initial=1e-300)) ** 2
+        total = back @ squares[below]
+        rho = min(back @ of_rounds[below] / total, _MOST_OF_ROUNDS) if total > 0 else 0.0
+        z = own[here] / np.sqrt(1 - rho * (1 - 1 / n))
+        alike = np.sort(null[:, here].ravel())
+        p = _share_above(z, alike)
+        found[here] = np.where(z > alike[-1], np.minimum(p, _share_above(z, everywhere)), p)
+    return found
+
+
+def _units(scores: np.ndarray, copies: np.ndarray) -> np.ndarray:
+    """The power of two by which the scores of each feature are divided: 1, unless their squares are too large or small.
+
+    The values z have no unit, and powers of two change no digit.
+    """
+    size = np.maximum(np.abs(scores).max(axis=0), np.abs(copies).max(axis=0))
+    odd = (size > _LARGE) | ((size < 1 / _LARGE) & (size > 0))
+    return np.where(odd, np.ldexp(1.0, np.frexp(size)[1] - 1), 1.0)
+
+
+def _share_above(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+    """(1 + number of others that are larger or equal) / (1 + number of others)."""
+    return (1 + len(ascending) - np.searchsorted(ascending, values, side="left")) / (1 + len(ascending))
+
+
+def _in_units(values: np.ndarray, middle: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Distances from the middle in standard deviations; infinite where there is no deviation."""
+    away = values - middle
+    large = np.maximum(np.abs(values), np.abs(middle))
+    away = np.where(np.abs(away) <= _SAME * large, 0.0, away)
+    spread = np.sqrt(variance)
+    spread = np.where(spread <= _SAME * large, 0.0, spread)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(away == 0, 0.0, away / spread)

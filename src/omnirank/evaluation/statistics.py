@@ -1,34 +1,706 @@
-"""Statistics of methods over data sets: ranks, tests, corrections, and `compare_methods`, which does it all."""
+"""Statistics of methods over data sets: ranks, tests, corrections, and `compare_methods`, which does it all.
 
-from omnirank.evaluation.statistics_comparison import Comparison, compare_methods
-from omnirank.evaluation.statistics_ranks import average_ranks, method_ranks, rounded
-from omnirank.evaluation.statistics_tests import (
-    Correction,
-    FriedmanResult,
-    WilcoxonResult,
-    bonferroni_dunn_distance,
-    correct_p_values,
-    friedman_from_ranks,
-    friedman_test,
-    nemenyi_distance,
-    nemenyi_p_values,
-    wilcoxon_test,
-)
+Distributions come from scipy. Neither Friedman's nor Wilcoxon's test is corrected for ties unless asked, as in the
+studies that these tests have to reproduce; scipy's functions always correct.
 
-__all__ = [
-    "Comparison",
-    "Correction",
-    "FriedmanResult",
-    "WilcoxonResult",
-    "average_ranks",
-    "bonferroni_dunn_distance",
-    "compare_methods",
-    "correct_p_values",
-    "friedman_from_ranks",
-    "friedman_test",
-    "method_ranks",
-    "nemenyi_distance",
-    "nemenyi_p_values",
-    "rounded",
-    "wilcoxon_test",
-]
+References
+----------
+J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006), for all tests
+that compare methods.
+
+Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. Journal of the Royal Statistical Society B 57 (1995).
+Y. Hochberg: A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75 (1988).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.multiplicity import stepped_up
+from omnirank.core.parameters import check, choice, number
+from omnirank.core.plurals import counted
+from omnirank.core.types import ArrayLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How methods compare over data sets, as `compare_methods` returns it.
+
+    Parameters
+    ----------
+    average_ranks : Series
+        Average rank of each method, best first; 1 is the best possible.
+    friedman : FriedmanResult
+        Test of the hypothesis that all methods perform alike.
+    alpha : float
+        Level of significance.
+    control : str or None
+        The method with which all others are compared; None where all pairs are.
+    critical_distance : float
+        Average ranks that differ by at least this much differ significantly: Nemenyi's distance for all pairs,
+        Bonferroni and Dunn's with a control. It counts only where Friedman's test rejects.
+    p_values : DataFrame
+        Of Wilcoxon's signed-rank test for each pair of methods.
+    nemenyi_p_values : DataFrame
+        Of Nemenyi's test for each pair of methods.
+    significant : DataFrame of bool
+        Pairs whose average ranks differ significantly: Friedman's test rejects and the distance is reached; with a
+        control only pairs with it. For two methods: Wilcoxon's test rejects.
+    groups : tuple of tuple of str
+        Largest sets of methods, best first, of which no two differ significantly; methods that differ from all others
+        stand alone. Empty with a control.
+    values : DataFrame
+        The performances that were ranked.
+    larger_is_better : bool
+        Direction of the measure.
+    """
+
+    average_ranks: pd.Series
+    friedman: FriedmanResult
+    alpha: float
+    control: str | None
+    critical_distance: float
+    p_values: pd.DataFrame = field(repr=False)
+    nemenyi_p_values: pd.DataFrame = field(repr=False)
+    significant: pd.DataFrame = field(repr=False)
+    groups: tuple[tuple[str, ...], ...]
+    values: pd.DataFrame = field(repr=False)
+    larger_is_better: bool
+
+    @property
+    def rejected(self) -> bool:
+        """Whether methods differ at all, at the level ``alpha``."""
+        return bool(self.p_value < self.alpha)
+
+    @property
+    def p_value(self) -> float:
+        """Of the hypothesis that all methods perform alike: Friedman's test, Wilcoxon's for two methods."""
+        if len(self.average_ranks) == 2:
+            return float(self.p_values.to_numpy()[0, 1])
+        return self.friedman.p_value
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per method, best first: rank, mean performance, wins, and the comparison with the reference.
+
+        The reference is the control, or else the best method. Its p values are Wilcoxon's, corrected by Benjamini and
+        Hochberg for the number of methods.
+        """
+        names = list(self.average_ranks.index)
+        reference = self.control if self.control is not None else names[0]
+        others = [name for name in names if name != reference]
+        best = self.values.max(axis=1) if self.larger_is_better else self.values.min(axis=1)
+        raw = self.p_values.loc[reference, others]
+        adjusted = pd.Series(correct_p_values(raw.to_numpy(), self.alpha).adjusted, index=others)
+        return pd.DataFrame(
+            {
+                "average_rank": self.average_ranks,
+                "mean": self.values.mean()[names],
+                "wins": self.values.eq(best, axis=0).sum()[names],
+                "wilcoxon_p": raw.reindex(names),
+                "adjusted_p": adjusted.reindex(names),
+                "differs": self.significant.loc[reference, names],
+            }
+        ).rename_axis("method")
+
+    def to_markdown(self) -> str:
+        """Return the table and the tests as Markdown."""
+        header, rows = self._cells()
+        return "\n".join([*markdown_lines(header, rows), "", self.summary()])
+
+    def to_latex(self) -> str:
+        """Return the table as a LaTeX tabular, with the tests in a comment line above it."""
+        header, rows = self._cells()
+        head, *body = ([latex_text(cell) for cell in cells] for cells in (header, *rows))
+        return "\n".join([f"% {self.summary()}", *latex_lines(head, body)])
+
+    def summary(self) -> str:
+        """Return the outcome in a sentence or two."""
+        n, k = self.friedman.n_datasets, self.friedman.n_methods
+        test = "Wilcoxon" if k == 2 else f"Friedman F = {self.friedman.f:.3g},"
+        text = f"{counted(k, 'method')} on {counted(n, 'data set')}: {test} p = {self.p_value:.3g}"
+        if not self.rejected:
+            return f"{text}; no significant difference at {self.alpha:g}."
+        if k == 2:
+            return f"{text}; the difference is significant at {self.alpha:g}."
+        name = "Nemenyi" if self.control is None else f"Bonferroni-Dunn (control {self.control})"
+        return f"{text}; {name} critical distance {self.critical_distance:.4f} at {self.alpha:g}."
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the average ranks; see `omnirank.plots.plot_critical_difference`."""
+        from omnirank.plots.critical_difference import plot_critical_difference
+
+        return plot_critical_difference(self, ax, **options)
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        header = ["method", "average rank", "mean", "wins", "Wilcoxon p", "adjusted p", "differs"]
+        rows = [
+            [
+                str(row["method"]),
+                f"{row['average_rank']:.3f}",
+                f"{row['mean']:.4g}",
+                f"{row['wins']}",
+                "" if math.isnan(row["wilcoxon_p"]) else f"{row['wilcoxon_p']:.3g}",
+                "" if math.isnan(row["adjusted_p"]) else f"{row['adjusted_p']:.3g}",
+                "yes" if row["differs"] else "",
+            ]
+            for row in self.to_frame().reset_index().to_dict("records")
+        ]
+        return header, rows
+
+
+def compare_methods(
+    table: pd.DataFrame,
+    larger_is_better: bool,
+    alpha: float = 0.05,
+    control: str | None = None,
+    *,
+    decimals: int | None = None,
+    digits: int | None = None,
+) -> Comparison:
+    """Compare methods over data sets.
+
+    Friedman's test in the form of Iman and Davenport says whether methods differ at all. Which do follows from the
+    critical distance of average ranks: Nemenyi's for all pairs, Bonferroni and Dunn's where all are compared with a
+    control. Two methods are compared by Wilcoxon's signed-rank test, which is reported for all pairs as well.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Performances: data sets as rows, methods as columns, no value missing.
+    larger_is_better : bool
+        Direction of the measure; False for losses and times.
+    alpha : float
+        Level of significance.
+    control : str, optional
+        A column.
+    decimals, digits : int, optional
+        Round performances to this number of decimals or significant digits before they are ranked.
+
+    Returns
+    -------
+    Comparison
+        With ``to_frame()``, ``to_markdown()``, ``to_latex()``, ``summary()`` and ``plot()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import compare_methods
+    >>> gains = np.arange(10) / 100
+    >>> table = pd.DataFrame({"forest": 0.9 - gains, "relief": 0.8 + gains / 2, "random": 0.5 + gains})
+    >>> found = compare_methods(table, larger_is_better=True)
+    >>> found.average_ranks.to_dict()
+    {'forest': 1.3, 'relief': 1.7, 'random': 3.0}
+    >>> found.groups
+    (('forest', 'relief'), ('random',))
+    """
+    values = checked_table(rounded(checked_table(table), decimals=decimals, digits=digits))
+    if control is not None and control not in values.columns:
+        raise ParameterError("control", control, choice(*map(str, values.columns)).advice(control))
+    friedman = friedman_test(values, larger_is_better)
+    ranks = average_ranks(values, larger_is_better).sort_values(kind="stable")
+    n_datasets, n_methods = values.shape
+    distance = nemenyi_distance if control is None else bonferroni_dunn_distance
+    critical = distance(n_methods, n_datasets, alpha)
+    p_values = _wilcoxon_p_values(values[ranks.index])
+    if n_methods == 2:
+        apart = p_values.to_numpy() < alpha
+    else:
+        gaps = np.abs(ranks.to_numpy()[:, None] - ranks.to_numpy())
+        apart = (gaps >= critical) & (friedman.p_value < alpha)
+    if control is not None:
+        own = np.asarray(ranks.index == control)
+        apart &= own[:, None] | own
+    return Comparison(
+        average_ranks=ranks,
+        friedman=friedman,
+        alpha=alpha,
+        control=control,
+        critical_distance=critical,
+        p_values=p_values,
+        nemenyi_p_values=nemenyi_p_values(ranks, n_datasets),
+        significant=pd.DataFrame(apart, index=ranks.index, columns=ranks.index),
+        groups=() if control is not None else _groups(list(ranks.index), apart),
+        values=values,
+        larger_is_better=larger_is_better,
+    )
+
+
+def _wilcoxon_p_values(values: pd.DataFrame) -> pd.DataFrame:
+    names = values.columns
+    found = np.ones((len(names), len(names)))
+    for i in range(len(names)):
+        for j in range(i):
+            found[i, j] = found[j, i] = wilcoxon_test(values.iloc[:, i], values.iloc[:, j]).p_value
+    return pd.DataFrame(found, index=names, columns=names)
+
+
+def _groups(names: list[str], apart: np.ndarray) -> tuple[tuple[str, ...], ...]:
+    """Largest runs of methods, in the order of their ranks, whose first and last do not differ."""
+    ends = [max(np.flatnonzero(~apart[i]).tolist()) for i in range(len(names))]
+    found: list[tuple[str, ...]] = []
+    reached = -1
+    for start, end in enumerate(ends):
+        if end > reached:
+            found.append(tuple(names[start : end + 1]))
+            reached = end
+    return tuple(found)
+
+
+def rounded(table: pd.DataFrame, *, decimals: int | None = None, digits: int | None = None) -> pd.DataFrame:
+    """Return performances rounded before they are ranked, so that meaningless differences are ties.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Data sets as rows, methods as columns.
+    decimals : int, optional
+        Decimals to keep, such as 3.
+    digits : int, optional
+        Significant digits to keep.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import rounded
+    >>> table = pd.DataFrame({"a": [0.01234], "b": [0.01232]})
+    >>> rounded(table, decimals=3).loc[0].tolist(), rounded(table, digits=3).loc[0].tolist()
+    ([0.012, 0.012], [0.0123, 0.0123])
+    """
+    if decimals is not None and digits is not None:
+        raise ParameterError("round to decimals or to significant digits, not to both")
+    if digits is not None:
+        return table.map(lambda value: float(f"{value:.{digits - 1}e}"))
+    return table if decimals is None else table.round(decimals)
+
+
+def method_ranks(table: pd.DataFrame, larger_is_better: bool) -> pd.DataFrame:
+    """Return the rank of every method on every data set: 1 is best, equal performances share their mean rank.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Performances: data sets as rows, methods as columns.
+    larger_is_better : bool
+        Direction of the measure; False for losses and times.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import method_ranks
+    >>> method_ranks(pd.DataFrame({"a": [0.9], "b": [0.7], "c": [0.9]}), larger_is_better=True).loc[0].tolist()
+    [1.5, 3.0, 1.5]
+    """
+    table = checked_table(table)
+    return table.rank(axis=1, ascending=not larger_is_better)
+
+
+def average_ranks(table: pd.DataFrame, larger_is_better: bool) -> pd.Series:
+    """Return the mean over data sets of every method's rank.
+
+    Parameters
+    ----------
+    table, larger_is_better
+        As in `method_ranks`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import average_ranks
+    >>> average_ranks(pd.DataFrame({"a": [0.9, 0.5], "b": [0.7, 0.5]}), larger_is_better=True).to_dict()
+    {'a': 1.25, 'b': 1.75}
+    """
+    return method_ranks(table, larger_is_better).mean().rename("average rank")
+
+
+def checked_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of performances as floats, or say what is wrong with it."""
+    table = pd.DataFrame(table)
+    if table.shape[1] < 2 or not len(table):
+        raise DataError(f"a comparison needs at least one data set and two methods, not a table of shape {table.shape}")
+    if not table.columns.is_unique:
+        name = table.columns[table.columns.duplicated()][0]
+        raise DataError(f"two methods are called {name!r}: rename one of the columns")
+    try:
+        values = table.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"performances must be numbers: {error}") from None
+    if values.isna().to_numpy().any():
+        place = np.argwhere(values.isna().to_numpy())[0]
+        raise DataError(
+            f"method {values.columns[place[1]]!r} has no value for data set {values.index[place[0]]!r}; leave out "
+            "the data set, the method, or run what is missing"
+        )
+    return values
+
+
+_TIE_DECIMALS = 12
+_CORRECTIONS = ("benjamini-hochberg", "hochberg")
+
+
+# -- more than two methods ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FriedmanResult:
+    """Outcome of Friedman's test.
+
+    Parameters
+    ----------
+    chi2, chi2_p_value : float
+        Friedman's statistic and its p value, chi-squared with k - 1 degrees of freedom.
+    f, p_value : float
+        The less conservative statistic of Iman and Davenport and its p value, F distributed with k - 1 and
+        (k - 1)(N - 1) degrees of freedom; this is the one to use.
+    n_datasets, n_methods : int
+        N and k.
+    """
+
+    chi2: float
+    chi2_p_value: float
+    f: float
+    p_value: float
+    n_datasets: int
+    n_methods: int
+
+
+def friedman_test(table: pd.DataFrame, larger_is_better: bool = True, tie_correction: bool = False) -> FriedmanResult:
+    """Test whether all methods perform alike.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Performances: data sets as rows, methods as columns.
+    larger_is_better : bool
+        Direction of the measure.
+    tie_correction : bool
+        Divide the statistic by its largest value with the ties that there are, as scipy does.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import friedman_test
+    >>> table = pd.DataFrame({"a": [9, 8, 9, 7], "b": [5, 6, 9.5, 4], "c": [1, 2, 3, 3]})
+    >>> result = friedman_test(table)
+    >>> round(result.chi2, 3), round(result.f, 3), round(result.p_value, 4)
+    (6.5, 13.0, 0.0066)
+    """
+    ranks = method_ranks(table, larger_is_better).to_numpy()
+    n_datasets, n_methods = ranks.shape
+    correction = 1.0
+    if tie_correction:
+        sizes = [np.unique(row, return_counts=True)[1] for row in ranks]
+        ties = sum(float((size**3 - size).sum()) for size in sizes)
+        correction -= ties / (n_datasets * (n_methods**3 - n_methods))
+    return _friedman(ranks.mean(axis=0), n_datasets, correction)
+
+
+def friedman_from_ranks(ranks: ArrayLike, n_datasets: int) -> FriedmanResult:
+    """Return Friedman's test from the average ranks of methods, as papers print them.
+
+    Parameters
+    ----------
+    ranks : array-like
+        Average rank of each method.
+    n_datasets : int
+        Number of data sets.
+
+    Examples
+    --------
+    Four classifiers on fourteen data sets, the example of Demsar (2006):
+
+    >>> from omnirank.evaluation.statistics import friedman_from_ranks
+    >>> result = friedman_from_ranks([3.143, 2.000, 2.893, 1.964], 14)
+    >>> round(result.chi2, 2), round(result.f, 2)
+    (9.28, 3.69)
+    """
+    return _friedman(np.asarray(ranks, dtype=np.float64), n_datasets, 1.0)
+
+
+def _friedman(ranks: np.ndarray, n: int, correction: float) -> FriedmanResult:
+    from scipy import stats
+
+    k = len(ranks)
+    if k < 2:
+        raise DataError("Friedman's test needs at least two methods")
+    # All methods tied on every data set: there is no evidence against equality.
+    chi2 = 12 * n / (k * (k + 1)) * float(((ranks - (k + 1) / 2) ** 2).sum()) / correction if correction > 0 else 0.0
+    left = n * (k - 1) - chi2
+    f = (n - 1) * chi2 / left if left > 1e-12 * n * k else math.inf
+    chi2_p_value = float(stats.chi2.sf(chi2, k - 1))
+    if n == 1:  # a single data set leaves no degrees of freedom to F
+        return FriedmanResult(chi2, chi2_p_value, math.nan, chi2_p_value, n, k)
+    return FriedmanResult(chi2, chi2_p_value, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n, k)
+
+
+def nemenyi_distance(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
+    """Return the critical difference of average ranks in Nemenyi's test of all pairs of methods.
+
+    CD = q sqrt(k (k + 1) / (6 N)), with q the quantile of the studentised range over sqrt 2.
+
+    Parameters
+    ----------
+    n_methods, n_datasets : int
+        k and N.
+    alpha : float
+        Level of significance.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.statistics import nemenyi_distance
+    >>> round(nemenyi_distance(4, 14), 2)
+    1.25
+    """
+    from scipy.stats import studentized_range
+
+    quantile = float(studentized_range.ppf(1 - _checked_alpha(alpha), n_methods, np.inf)) / math.sqrt(2)
+    return quantile * _standard_error(n_methods, n_datasets)
+
+
+def bonferroni_dunn_distance(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
+    """Return the critical difference of average ranks when all methods are compared with one control only.
+
+    Parameters
+    ----------
+    n_methods, n_datasets, alpha
+        As in `nemenyi_distance`; the control is one of the methods.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.statistics import bonferroni_dunn_distance
+    >>> round(bonferroni_dunn_distance(4, 14, alpha=0.1), 2)
+    1.04
+    """
+    from scipy.stats import norm
+
+    quantile = float(norm.isf(_checked_alpha(alpha) / (2 * (n_methods - 1))))
+    return quantile * _standard_error(n_methods, n_datasets)
+
+
+def nemenyi_p_values(ranks: pd.Series, n_datasets: int) -> pd.DataFrame:
+    """Return the p values of Nemenyi's test for all pairs of methods.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average rank of each method.
+    n_datasets : int
+        Number of data sets.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import nemenyi_p_values
+    >>> float(nemenyi_p_values(pd.Series({"a": 1.0, "b": 2.0}), 8).loc["a", "b"].round(4))
+    0.0047
+    """
+    from scipy.stats import studentized_range
+
+    values = ranks.to_numpy(dtype=np.float64)
+    distance = np.abs(values[:, None] - values) / _standard_error(len(values), n_datasets)
+    p_values = studentized_range.sf(distance * math.sqrt(2), len(values), np.inf)
+    np.fill_diagonal(p_values, 1.0)
+    return pd.DataFrame(np.clip(p_values, 0.0, 1.0), index=ranks.index, columns=ranks.index)
+
+
+def _standard_error(n_methods: int, n_datasets: int) -> float:
+    if n_methods < 2 or n_datasets < 1:
+        raise ParameterError(f"{n_methods} methods on {n_datasets} data sets cannot be compared")
+    return math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
+
+
+def _checked_alpha(alpha: float) -> float:
+    return float(check("alpha", alpha, number(above=0, below=1)))
+
+
+# -- two methods ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WilcoxonResult:
+    """Outcome of Wilcoxon's signed-rank test.
+
+    Parameters
+    ----------
+    first, second : float
+        Sums of the ranks of differences in favour of larger values of the first and of the second method.
+    z, p_value : float
+        Normal statistic, and its two-sided p value.
+    n : int
+        Number of differences.
+    """
+
+    first: float
+    second: float
+    z: float
+    p_value: float
+    n: int
+
+
+def wilcoxon_test(first: ArrayLike, second: ArrayLike, tie_correction: bool = False) -> WilcoxonResult:
+    """Test whether two methods perform alike, from their performances on the same data sets.
+
+    Zero differences are ranked and split evenly between both sides. Differences that agree to 1e-12 of the largest
+    performance are ties. The p value is that of the normal approximation.
+
+    Parameters
+    ----------
+    first, second : array-like
+        Performances.
+    tie_correction : bool
+        Correct the variance for ties, as scipy does.
+
+    Examples
+    --------
+    One method better on all of 24 data sets:
+
+    >>> import numpy as np
+    >>> from omnirank.evaluation.statistics import wilcoxon_test
+    >>> f"{wilcoxon_test(np.arange(1, 25), np.zeros(24)).p_value:.2e}"
+    '1.82e-05'
+    """
+    from scipy.stats import norm, rankdata
+
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1 or not len(a):
+        raise DataError(f"performances of shapes {a.shape} and {b.shape} cannot be compared in pairs")
+    # Differences of rounded numbers, such as 0.3 - 0.2 and 0.2 - 0.1, must tie.
+    scale = max(float(np.abs(a).max()), float(np.abs(b).max())) or 1.0
+    difference = np.round((a - b) / scale, _TIE_DECIMALS)
+    if np.isnan(difference).any():
+        raise DataError("a performance is missing: leave out its data set")
+    n = len(difference)
+    ranks = rankdata(np.abs(difference))
+    zero = ranks[difference == 0].sum() / 2
+    plus, minus = ranks[difference > 0].sum() + zero, ranks[difference < 0].sum() + zero
+    variance = n * (n + 1) * (2 * n + 1) / 24
+    if tie_correction:
+        sizes = np.unique(ranks, return_counts=True)[1]
+        variance -= float((sizes**3 - sizes).sum()) / 48
+    z = (min(plus, minus) - n * (n + 1) / 4) / math.sqrt(variance) if variance > 0 else 0.0
+    return WilcoxonResult(float(plus), float(minus), float(z), float(min(1.0, 2 * norm.sf(abs(z)))), n)
+
+
+# -- many tests -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """Which of many hypotheses are rejected.
+
+    Parameters
+    ----------
+    rejected : ndarray of bool
+        One per hypothesis, in the order given.
+    thresholds : ndarray
+        What each p value is compared with.
+    adjusted : ndarray
+        Adjusted p values: a hypothesis is rejected at every level from this on.
+    """
+
+    rejected: np.ndarray
+    thresholds: np.ndarray
+    adjusted: np.ndarray
+
+
+def correct_p_values(p_values: ArrayLike, alpha: float = 0.05, method: str = "benjamini-hochberg") -> Correction:
+    """Decide on many hypotheses at once.
+
+    Both methods step up: with p values in increasing order and i0 the last one that is at most its threshold, the
+    first i0 hypotheses are rejected.
+
+    Parameters
+    ----------
+    p_values : array-like
+        One per hypothesis.
+    alpha : float
+        Level of significance.
+    method : {"benjamini-hochberg", "hochberg"}
+        Thresholds i alpha / t, which bound the share of false rejections, or alpha / (t + 1 - i), which bound the
+        probability of any.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.statistics import correct_p_values
+    >>> p_values = [0.0119, 0.00664, 0.2]
+    >>> correct_p_values(p_values).rejected.tolist()
+    [True, True, False]
+    >>> correct_p_values(p_values, method="hochberg").thresholds.round(4).tolist()
+    [0.025, 0.0167, 0.05]
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1 or ((p < 0) | (p > 1) | np.isnan(p)).any():
+        raise DataError("p values are a list of numbers from 0 to 1")
+    check("method", method, choice(*_CORRECTIONS))
+    t = len(p)
+    place = np.arange(1, t + 1)
+    factor = place / t if method == "benjamini-hochberg" else 1 / (t + 1 - place)
+    order = np.argsort(p, kind="stable")
+    below = np.flatnonzero(p[order] <= factor * _checked_alpha(alpha))
+    n_rejected = below[-1] + 1 if len(below) else 0
+    rejected, thresholds = np.zeros(t, dtype=bool), np.empty(t)
+    rejected[order] = place <= n_rejected
+    thresholds[order] = factor * alpha
+    return Correction(rejected, thresholds, stepped_up(p, factor))
+
+
+def markdown_row(cells: Sequence[str]) -> str:
+    r"""Return one row of a Markdown table.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.statistics import markdown_row
+    >>> markdown_row(["iris", "0.9"])
+    '| iris | 0.9 |'
+    """
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def markdown_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table: its first column is text, the others are numbers.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.statistics import markdown_lines
+    >>> markdown_lines(["data set", "x"], [["iris", "0.5"]])
+    ['| data set | x |', '| --- | ---: |', '| iris | 0.5 |']
+    """
+    ruler = ["---"] + ["---:"] * (len(header) - 1)
+    return [markdown_row(cells) for cells in (header, ruler, *rows)]
+
+
+def latex_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    r"""Return the lines of a LaTeX tabular: its first column is text, the others are numbers.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.statistics import latex_lines
+    >>> latex_lines(["data set", "x"], [["iris", "0.5"]])[2:5]
+    ['data set & x \\\\', '\\hline', 'iris & 0.5 \\\\']
+    """
+    top, *body = (" & ".join(cells) + r" \\" for cells in (header, *rows))
+    columns = "l" + "r" * (len(header) - 1)
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", top, r"\hline", *body, r"\hline", r"\end{tabular}"]
+
+
+def latex_text(text: str) -> str:
+    r"""Return a text as LaTeX shows it.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.statistics import latex_text
+    >>> print(latex_text("k_1 & 5 %"))
+    k\_1 \& 5 \%
+    """
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(char, f"\\{char}" if char in "&%$#_{}" else char) for char in text)

@@ -39,7 +39,7 @@ def confusion_matrix(codes: ArrayLike, frequencies: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import confusion_matrix
+    >>> from omnirank.measures import confusion_matrix
     >>> confusion_matrix([0, 1, 1, -1], [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [1.0, 0.0]]).tolist()
     [[1, 0], [1, 1]]
     """
@@ -55,7 +55,7 @@ def accuracy(confusion: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import accuracy
+    >>> from omnirank.measures import accuracy
     >>> accuracy([[3, 1], [0, 4]])
     0.875
     """
@@ -71,7 +71,7 @@ def class_f1_macro(confusion: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import class_f1_macro
+    >>> from omnirank.measures import class_f1_macro
     >>> class_f1_macro([[1, 1, 0], [0, 2, 0], [0, 0, 0]])
     0.7333333333333334
     """
@@ -87,7 +87,7 @@ def balanced_accuracy(confusion: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import balanced_accuracy
+    >>> from omnirank.measures import balanced_accuracy
     >>> balanced_accuracy([[1, 1], [0, 4]])
     0.75
     """
@@ -103,7 +103,7 @@ def cohen_kappa(confusion: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import cohen_kappa
+    >>> from omnirank.measures import cohen_kappa
     >>> cohen_kappa([[3, 1], [1, 3]]), cohen_kappa([[5, 0], [0, 0]])
     (0.5, 0.0)
     """
@@ -122,7 +122,7 @@ def matthews_coefficient(confusion: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import matthews_coefficient
+    >>> from omnirank.measures import matthews_coefficient
     >>> matthews_coefficient([[3, 1], [1, 3]]), matthews_coefficient([[4, 0], [4, 0]])
     (0.5, 0.0)
     """
@@ -141,7 +141,7 @@ def class_auroc(codes: ArrayLike, frequencies: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import class_auroc
+    >>> from omnirank.measures import class_auroc
     >>> class_auroc([0, 0, 1], [[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]])
     0.5
     """
@@ -164,7 +164,7 @@ def log_loss(codes: ArrayLike, frequencies: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import log_loss
+    >>> from omnirank.measures import log_loss
     >>> round(log_loss([0, 1], [[0.5, 0.5], [0.0, 1.0]]), 4)
     0.3466
     """
@@ -185,7 +185,7 @@ def confusion_measures(confusion: ArrayLike) -> dict[str, float]:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import confusion_measures
+    >>> from omnirank.measures import confusion_measures
     >>> confusion_measures([[3, 1], [1, 3]])["kappa"]
     0.5
     """

@@ -89,7 +89,7 @@ def hamming_loss(truth: MatrixLike, predicted: ArrayLike, weights: ArrayLike | N
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import hamming_loss
+    >>> from omnirank.measures import hamming_loss
     >>> hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]]), hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]], [1, 0.75])
     (0.25, 0.25)
     """
@@ -103,7 +103,7 @@ def subset_accuracy(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import subset_accuracy
+    >>> from omnirank.measures import subset_accuracy
     >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [0, 1]])
     0.5
     """
@@ -116,7 +116,7 @@ def jaccard_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import jaccard_samples
+    >>> from omnirank.measures import jaccard_samples
     >>> jaccard_samples([[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]])
     0.8333333333333334
     """
@@ -129,7 +129,7 @@ def precision_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import precision_samples
+    >>> from omnirank.measures import precision_samples
     >>> precision_samples([[1, 0], [1, 0], [0, 0]], [[1, 1], [0, 0], [0, 0]])
     0.5
     """
@@ -142,7 +142,7 @@ def recall_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import recall_samples
+    >>> from omnirank.measures import recall_samples
     >>> recall_samples([[1, 1], [0, 0], [0, 0]], [[1, 0], [0, 1], [0, 0]])
     0.5
     """
@@ -155,7 +155,7 @@ def f1_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import f1_samples
+    >>> from omnirank.measures import f1_samples
     >>> f1_samples([[1, 1], [0, 0]], [[1, 0], [0, 0]])
     0.8333333333333333
     """
@@ -171,7 +171,7 @@ def precision_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import precision_micro
+    >>> from omnirank.measures import precision_micro
     >>> precision_micro([[1, 0], [1, 0]], [[1, 1], [0, 0]])
     0.5
     """
@@ -184,7 +184,7 @@ def recall_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import recall_micro
+    >>> from omnirank.measures import recall_micro
     >>> recall_micro([[1, 1], [1, 1]], [[1, 0], [0, 0]])
     0.25
     """
@@ -197,7 +197,7 @@ def f1_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import f1_micro
+    >>> from omnirank.measures import f1_micro
     >>> f1_micro([[1, 1], [1, 0]], [[1, 0], [0, 0]])
     0.5
     """
@@ -210,7 +210,7 @@ def precision_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import precision_macro
+    >>> from omnirank.measures import precision_macro
     >>> precision_macro([[1, 1], [1, 0]], [[1, 0], [1, 0]])
     0.5
     """
@@ -223,7 +223,7 @@ def recall_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import recall_macro
+    >>> from omnirank.measures import recall_macro
     >>> recall_macro([[1, 0], [1, 0]], [[1, 0], [0, 1]])
     0.25
     """
@@ -236,7 +236,7 @@ def f1_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import f1_macro
+    >>> from omnirank.measures import f1_macro
     >>> f1_macro([[1, 0], [1, 0]], [[1, 0], [1, 0]])
     0.5
     """
@@ -350,7 +350,7 @@ def one_error(truth: MatrixLike, scores: ArrayLike, variant: str = "standard", t
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import one_error
+    >>> from omnirank.measures import one_error
     >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.4, 0.2]])
     0.5
     >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.4, 0.2]], variant="clus")
@@ -377,7 +377,7 @@ def coverage(truth: MatrixLike, scores: ArrayLike, variant: str = "standard") ->
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import coverage
+    >>> from omnirank.measures import coverage
     >>> coverage([[1, 0, 0], [0, 0, 1]], [[0.9, 0.1, 0.0], [0.4, 0.2, 0.2]])
     2.0
     """
@@ -401,7 +401,7 @@ def ranking_loss(truth: MatrixLike, scores: ArrayLike, variant: str = "standard"
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import ranking_loss
+    >>> from omnirank.measures import ranking_loss
     >>> ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.5]]), ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.5]], variant="clus")
     (1.0, 0.5)
     """
@@ -415,7 +415,7 @@ def average_precision(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import average_precision
+    >>> from omnirank.measures import average_precision
     >>> average_precision([[1, 0, 1]], [[0.9, 0.5, 0.1]])
     0.8333333333333333
     """
@@ -615,7 +615,7 @@ def auroc(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import auroc
+    >>> from omnirank.measures import auroc
     >>> auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), auroc([1, 1], [0.2, 0.3])
     (0.75, 0.5)
     """
@@ -641,7 +641,7 @@ def mean_auroc(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import mean_auroc
+    >>> from omnirank.measures import mean_auroc
     >>> mean_auroc([[1, 1], [0, 1]], [[0.9, 0.3], [0.2, 0.1]])
     0.75
     """
@@ -668,7 +668,7 @@ def mean_auprc(truth: MatrixLike, scores: ArrayLike, only_present: bool = False)
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import mean_auprc
+    >>> from omnirank.measures import mean_auprc
     >>> truth, scores = [[1, 0], [0, 0]], [[0.9, 0.3], [0.2, 0.1]]
     >>> mean_auprc(truth, scores), mean_auprc(truth, scores, only_present=True)
     (0.5, 1.0)
@@ -683,7 +683,7 @@ def weighted_auprc(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import weighted_auprc
+    >>> from omnirank.measures import weighted_auprc
     >>> weighted_auprc([[1, 0], [1, 1]], [[0.9, 0.3], [0.2, 0.1]])
     0.75
     """

@@ -37,7 +37,7 @@ def rrmse(truth: ArrayLike, predicted: ArrayLike, variance: ArrayLike | None = N
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import rrmse
+    >>> from omnirank.measures import rrmse
     >>> rrmse([0.0, 2.0], [0.0, 1.0]), rrmse([0.0, 2.0], [0.0, 1.0], variance=[2.0])
     (0.7071067811865476, 0.5)
     """
@@ -54,7 +54,7 @@ def rrmse_by_target(truth: ArrayLike, predicted: ArrayLike, variance: ArrayLike 
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import rrmse_by_target
+    >>> from omnirank.measures import rrmse_by_target
     >>> rrmse_by_target([[0.0, 5.0], [2.0, 5.0]], [[1.0, 5.0], [1.0, 5.0]]).tolist()
     [1.0, nan]
     """
@@ -73,7 +73,7 @@ def rmse(truth: ArrayLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import rmse
+    >>> from omnirank.measures import rmse
     >>> rmse([0.0, 2.0], [3.0, -1.0])
     3.0
     """
@@ -87,7 +87,7 @@ def mae(truth: ArrayLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import mae
+    >>> from omnirank.measures import mae
     >>> mae([0.0, 2.0], [3.0, 1.0])
     2.0
     """
@@ -103,7 +103,7 @@ def r2(truth: ArrayLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import r2
+    >>> from omnirank.measures import r2
     >>> r2([0.0, 2.0], [0.0, 1.0])
     0.5
     """

@@ -26,7 +26,7 @@ class Measure:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import MEASURES
+    >>> from omnirank.measures import MEASURES
     >>> MEASURES["rrmse"].larger_is_better, MEASURES["rrmse"].title
     (False, 'RRMSE')
     """

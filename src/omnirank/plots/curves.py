@@ -60,7 +60,7 @@ def plot_curves(
     ('labelled examples', ['50', '100', '500'])
     """
     from omnirank.evaluation.curves import Curve
-    from omnirank.evaluation.measures import MEASURES
+    from omnirank.measures import MEASURES
 
     shown = [curves] if isinstance(curves, Curve) else list(curves)
     if not shown:

@@ -197,7 +197,7 @@ def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, title: str | None
     Parameters
     ----------
     table : DataFrame
-        One row per method, one column per measure, named as in `omnirank.evaluation.measures.MEASURES`; of columns with
+        One row per method, one column per measure, named as in `omnirank.measures.MEASURES`; of columns with
         other names larger is better.
     ax : Axes, optional
         Where to draw, with ordinary (not polar) coordinates; by default a new figure.

@@ -181,7 +181,7 @@ class BaseRanker(Selector, BaseEstimator):
         self._kept_features: tuple[str, np.ndarray] | None = None
         if isinstance(self.n_features_to_select, str):
             # late, and the one way up: what judges rankings knows all rankers
-            from omnirank.evaluation.feature_selection import chosen_features
+            from omnirank.evaluation.selection import chosen_features
 
             mask, curve = chosen_features(self, dataset, self.n_features_to_select, sample_weight)
             self._kept_features = self.n_features_to_select, mask

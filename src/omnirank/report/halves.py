@@ -15,7 +15,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.notes.traps import of_one_value
 from omnirank.evaluation.evaluate import Predictions, evaluate, measured_predictions, predictions
 from omnirank.evaluation.folds import Fold, labelled_folds
-from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.evaluation.selection import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability, drawn_ranks
 from omnirank.measures.labels import auprc
 from omnirank.measures.table import Measure

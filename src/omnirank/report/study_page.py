@@ -12,8 +12,8 @@ from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
 from omnirank.evaluation.curves import Curve
 from omnirank.evaluation.experiments.results import StudyResults, read_results
-from omnirank.evaluation.measures import MEASURES
-from omnirank.evaluation.statistics_comparison import Comparison
+from omnirank.evaluation.statistics import Comparison
+from omnirank.measures import MEASURES
 from omnirank.plots import plot_critical_difference, plot_curves, plot_radar
 from omnirank.report.page import Column, Section, digits, drawing, inline_svg, write_page
 

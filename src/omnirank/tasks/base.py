@@ -37,7 +37,7 @@ class Case:
     training : PrototypeColumns
         The coded training target.
     variant, variance, threshold
-        As in `omnirank.evaluation.measures.measure`.
+        As in `omnirank.measures.measure`.
     """
 
     truth: PrototypeColumns

@@ -47,7 +47,7 @@ def measures_of(task: str) -> tuple[Measure, ...]:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import measures_of
+    >>> from omnirank.measures import measures_of
     >>> [found.name for found in measures_of("regression")]
     ['rrmse', 'rmse', 'mae', 'r2']
     """
@@ -59,7 +59,7 @@ def primary_measure(task: str) -> Measure:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import primary_measure
+    >>> from omnirank.measures import primary_measure
     >>> primary_measure("multi-label").title
     'AU(avg PRC)'
     """
@@ -123,7 +123,7 @@ def measure(
     --------
     >>> import numpy as np
     >>> from omnirank.data.target import Target
-    >>> from omnirank.evaluation.measures import measure
+    >>> from omnirank.measures import measure
     >>> target = Target.numeric(np.array([[0.0], [2.0]]), ["yield"])
     >>> measure(target, np.array([[1.0], [1.0]]), training=target, task="regression")
     {'rrmse': 1.0, 'rmse': 1.0, 'mae': 1.0, 'r2': 0.0}
@@ -148,7 +148,7 @@ def measures_by_target(
     --------
     >>> import numpy as np
     >>> from omnirank.data.target import Target
-    >>> from omnirank.evaluation.measures import measures_by_target
+    >>> from omnirank.measures import measures_by_target
     >>> target = Target.numeric(np.array([[0.0, 1.0], [2.0, 5.0]]), ["height", "mass"])
     >>> means = np.array([[1.0, 1.0], [1.0, 5.0]])
     >>> found = measures_by_target(target, means, training=target, task="multi-target-regression")

@@ -2,19 +2,16 @@
 
 from importlib.resources import files
 
-from omnirank.evaluation.experiments.checking import StoreCheck, check_store
 from omnirank.evaluation.experiments.plan import StudyPlan, read_plan
 from omnirank.evaluation.experiments.results import Results, read_rankings, read_results
-from omnirank.evaluation.experiments.runner import RunSummary, run_plan
+from omnirank.evaluation.experiments.run import RunSummary, run_plan
 from omnirank.evaluation.experiments.store import Store
 
 __all__ = [
     "Results",
     "RunSummary",
     "Store",
-    "StoreCheck",
     "StudyPlan",
-    "check_store",
     "example_plan",
     "read_plan",
     "read_rankings",

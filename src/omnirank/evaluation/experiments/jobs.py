@@ -7,16 +7,14 @@ from typing import Any
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.registry import get_method
+from omnirank.evaluation.evaluate import OF_MEASURES
+from omnirank.evaluation.experiments.fit import PREDICTORS, data_of, fit_parts, own_code, predicts_itself
 from omnirank.evaluation.experiments.keys import content_key
-from omnirank.evaluation.experiments.learners import PREDICTORS, data_of, fit_parts, predicts_itself
-from omnirank.evaluation.experiments.own_code import own_code
 from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, StudyPlan
-from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
+from omnirank.evaluation.experiments.sources import Loaded
 from omnirank.evaluation.experiments.store import Job, Member, column_name
+from omnirank.evaluation.folds import Fold
 from omnirank.rankers.builtin import METHODS
-
-# Parameters of the evaluation that are about measures, and count for predictors as well.
-_OF_MEASURES = ("variant", "variance", "threshold")
 
 
 def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple[Member, Job]]:
@@ -35,12 +33,12 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
     data = {"source": entry.source, "fingerprint": loaded.fingerprint}
     own = {method.use: own_code(method.use, loaded.dataset.task) for method in plan.methods}
     for seed in plan.seeds:
-        for fold in folds_of(loaded, plan.folds.scheme, plan.folds.parameters, seed):
+        for number, fold in enumerate(loaded.folds(plan.folds.scheme, plan.folds.parameters, seed)):
             for method in plan.methods:
                 for choice, made in method.choices():
                     for top, neighbors, evaluation in _evaluations(plan.evaluation, method):
                         named = " ".join(filter(None, (choice, top)))
-                        place = Member(entry.name, method.name, named, fold.labelled, neighbors, seed, fold.number)
+                        place = Member(entry.name, method.name, named, fold.n_labelled or 0, neighbors, seed, number)
                         yield place, _job(plan, data, fold, made, evaluation, seed, own[method.use])
 
 
@@ -61,7 +59,7 @@ def _check_data(plan: StudyPlan, entry: DataEntry) -> None:
 def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str, int, dict[str, Any]]]:
     """How a method is judged: the number of top features where there are several, that of neighbours, all in detail."""
     if predicts_itself(method.use):
-        return [("", 0, {name: value for name, value in evaluation.parameters.items() if name in _OF_MEASURES})]
+        return [("", 0, {name: value for name, value in evaluation.parameters.items() if name in OF_MEASURES})]
     given = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
     same = {name: value for name, value in given.items() if value is not None} | dict(evaluation.parameters)
     tops = same.get("top")
@@ -73,7 +71,7 @@ def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str,
 def _job(
     plan: StudyPlan,
     data: Mapping[str, Any],
-    fold: NumberedFold,
+    fold: Fold,
     method: Mapping[str, Any],
     evaluation: Mapping[str, Any],
     seed: int,

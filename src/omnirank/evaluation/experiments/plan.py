@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from omnirank.core.errors import DataTypeError, FileFormatError, ParameterError
+from omnirank.core.errors import DataTypeError, FileFormatError, OmnirankError, ParameterError
+from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
+from omnirank.core.registry import get_method, methods
+from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
-from omnirank.evaluation.experiments import plan_checks as checks
+from omnirank.data.load import load
+from omnirank.data.samples import list_samples
+from omnirank.evaluation.evaluate import evaluate
+from omnirank.evaluation.experiments.fit import PREDICTORS, known_parameters, make
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
-from omnirank.evaluation.experiments.relational_sources import SOURCES, relational_options
+from omnirank.evaluation.experiments.sources import SOURCES, relational_options, with_variables
 from omnirank.evaluation.experiments.store import column_name
+from omnirank.evaluation.folds import SCHEMES, scheme_parameters
+from omnirank.evaluation.knn import NEIGHBOR_PREDICTORS, NEIGHBORS
+from omnirank.tasks.measuring import MEASURES, VARIANCES, VARIANTS
 
 BEST = "best"
+
+# Parameters of methods and of `omnirank.evaluate` that the plan sets by other means.
+_NOT_OF_METHODS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
+_NOT_OF_EVALUATION = ("ranking", "train", "test", "n_test", "random_state", "n_jobs")
+
+# A plan writes booleans in small letters.
+_YES_OR_NO = Domain((), FLAG.tests, ("true", "false"))
+_QUOTED = Domain((), (lambda value: isinstance(value, str),), ("a text in quotation marks",))
 
 
 @dataclass(frozen=True)
@@ -174,7 +194,7 @@ def read_plan(path: PathLike | Mapping[str, Any]) -> StudyPlan:
     'plan'
     """
     if isinstance(path, Mapping):
-        return _Reader(Path("plan"), dict(path)).plan()
+        return _plan(Path("plan"), dict(path))
     if not isinstance(path, str | Path):
         kind = type(path).__name__
         raise DataTypeError(f"a plan is the path of a TOML file or a dictionary of its content, not {kind}")
@@ -190,168 +210,347 @@ def read_plan(path: PathLike | Mapping[str, Any]) -> StudyPlan:
         raise FileFormatError(f"not valid TOML: {error}", path=path) from None
     except (ValueError, RecursionError):  # integers of thousands of digits, deep nesting
         raise FileFormatError("not valid TOML: too long numbers, or too many values within values", path=path) from None
-    return _Reader(path, content).plan()
+    return _plan(path, content)
 
 
-class _Reader:
-    """Turns the tables of a file into a StudyPlan; every error names the file, the table and the key."""
+class _Table:
+    """A table of a plan, and where it is; every error names the file, the table and the key, and what is possible."""
 
-    def __init__(self, path: Path, content: dict[str, Any]) -> None:
-        self._path = path
-        self._content = content
-        self._folder = path.parent
+    def __init__(self, content: Mapping[str, Any], where: str, known: Collection[str] | None = None) -> None:
+        self.content = content
+        self.where = where
+        if known is not None:
+            self.refuse_others(known)
 
-    def plan(self) -> StudyPlan:
-        """Return the checked plan."""
-        content = self._content
-        checks.known_keys(content, ("study", "data", "method", "folds", "evaluation"), f"{self._path}")
-        study = self._table("study")
-        where = f"{self._path}, [study]"
-        known = ("name", "seeds", "measures", "folder", "code", "modules", "share_fits", "keep_rankings")
-        checks.known_keys(study, known, where)
-        self._folder = self._path.parent / checks.folder(study.get("folder", ""), where, "folder")
-        modules = checks.texts(study.get("modules", []), where, "modules")
-        checks.import_modules(modules, where)
-        plan = StudyPlan(
-            path=self._path,
-            name=checks.text(study.get("name", self._path.stem), where, "name"),
-            seeds=checks.counts(study.get("seeds", [0]), where, "seeds", least=0),
-            measures=checks.measures(study.get("measures", []), where),
-            data=self._entries("data", self._data),
-            methods=self._entries("method", self._methods),
-            folds=self._folds(),
-            evaluation=self._evaluation(),
-            code=checks.text(study.get("code", code_version()), where, "code"),
-            modules=modules,
-            share_fits=checks.yes_or_no(study.get("share_fits", True), where, "share_fits"),
-            keep_rankings=checks.yes_or_no(study.get("keep_rankings", False), where, "keep_rankings"),
+    def __contains__(self, key: str) -> bool:
+        return key in self.content
+
+    def error(self, problem: str) -> ParameterError:
+        return ParameterError(f"{self.where}: {problem}")
+
+    def refuse_others(self, known: Collection[str], of: str = "") -> None:
+        """Refuse keys that are not known."""
+        for key in self.content:
+            if key not in known:
+                hint = f"{did_you_mean(key, known)}; keys: {', '.join(known)}"
+                raise self.error(f"{of}unknown key {key!r}{hint}")
+
+    def get(self, key: str, domain: Domain, default: Any = None) -> Any:
+        """Return the value of a key, which must be of the domain; the default where there is none."""
+        if key not in self.content:
+            return default
+        return self.checked(key, self.content[key], domain)
+
+    def checked(self, key: str, value: Any, domain: Domain) -> Any:
+        """Return a value of the domain."""
+        if value not in domain:
+            raise self.error(f"{key} = {value!r}: {domain.advice(value)}")
+        return value
+
+    def text(self, key: str, default: str = "") -> str:
+        """Return a text."""
+        return str(self.get(key, _QUOTED, default))
+
+    def texts(self, key: str, default: Sequence[str] = (), *, or_one: bool = False) -> tuple[str, ...]:
+        """Return a list of different texts; ``or_one`` allows one that stands for a list of it."""
+        value = self.content.get(key, list(default))
+        value = [value] if or_one and isinstance(value, str) else value
+        if value != []:
+            self.checked(key, value, listed(_QUOTED))
+        self.different(value, f"{key}: ")
+        return tuple(value)
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """Return true or false."""
+        return bool(self.get(key, _YES_OR_NO, default))
+
+    def counts(self, key: str, default: Sequence[int] = (), *, least: int) -> tuple[int, ...]:
+        """Return a whole number or a list of different ones."""
+        value = self.content.get(key, [])
+        if value == []:
+            return tuple(default)
+        self.checked(key, value, listed(count(least), or_one=True))
+        found = value if isinstance(value, list) else [value]
+        self.different(found, f"{key}: ")
+        return tuple(found)
+
+    def table(self, key: str) -> dict[str, Any]:
+        """Return a table of plain values."""
+        value = self.content.get(key, {})
+        if not isinstance(value, dict):
+            raise self.error(f"{key} must be a table such as {{ n_trees = 50 }}, not {value!r}")
+        self.refuse_dates(key, value)
+        return value
+
+    def refuse_dates(self, key: str, value: Any) -> None:
+        """Dates and the like have no JSON; infinite numbers have none either."""
+        if isinstance(value, dict | list):
+            for one in value.values() if isinstance(value, dict) else value:
+                self.refuse_dates(key, one)
+        elif (
+            not isinstance(value, str | bool | int | float) or value in (float("inf"), float("-inf")) or value != value
+        ):
+            raise self.error(f"{key} holds {value!r}: give numbers, texts, true, false, lists and tables")
+
+    def different(self, names: Sequence[Any], of: str = "", advice: str = "give different names (key name)") -> None:
+        """Refuse names that are given twice."""
+        twice = _twice(names)
+        if twice is not None:
+            raise self.error(f"{of}{twice!r} is there twice; {advice}")
+
+
+def _twice(names: Sequence[Any]) -> Any:
+    return next((name for i, name in enumerate(names) if name in names[:i]), None)
+
+
+def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
+    """Turn the tables of a file into a checked plan."""
+    whole = _Table(content, str(path), ("study", "data", "method", "folds", "evaluation"))
+    known = ("name", "seeds", "measures", "folder", "code", "modules", "share_fits", "keep_rankings")
+    study = _single(whole, "study", known)
+    modules = study.texts("modules")
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise study.error(f"modules names {module!r}, which cannot be imported ({error})") from None
+    folder = path.parent / _folder(study)
+    plan = StudyPlan(
+        path=path,
+        name=study.text("name", path.stem),
+        seeds=study.counts("seeds", (0,), least=0),
+        measures=_measures(study, "measures"),
+        data=tuple(_data(table, folder) for table in _several(whole, "data")),
+        methods=tuple(entry for table in _several(whole, "method") for entry in _methods(table)),
+        folds=_folds(_single(whole, "folds")),
+        evaluation=_evaluation(_single(whole, "evaluation")),
+        code=study.text("code", code_version()),
+        modules=modules,
+        share_fits=study.flag("share_fits", True),
+        keep_rankings=study.flag("keep_rankings"),
+    )
+    _check_names(plan)
+    return plan
+
+
+def _check_names(plan: StudyPlan) -> None:
+    """Refuse data sets and methods that tables and the store could not tell apart."""
+    _Table({}, f"{plan.path}, [[data]]").different([entry.name for entry in plan.data])
+    table = _Table({}, f"{plan.path}, [[method]]")
+    table.different([entry.name for entry in plan.methods])
+    twice = _twice([column_name(entry.name, choice) for entry in plan.methods for choice, _ in entry.choices()])
+    if twice is not None:
+        advice = "leave out one (in a grid, a number beside the same text), or give another name"
+        raise table.error(f"{twice!r} stands for two methods: {advice}")
+    best = next((entry.name for entry in plan.methods if entry.select == BEST), None)
+    if best is not None and isinstance(plan.evaluation.parameters.get("top"), list):
+        raise ParameterError(
+            f"{plan.path}: several values of top do not go with select = 'best' of method {best!r}, "
+            "which would choose among them, too: give one value, or leave out select"
         )
-        for part, entries in (("data", plan.data), ("method", plan.methods)):
-            checks.different([entry.name for entry in entries], f"{self._path}, [[{part}]]")
-        columns = [column_name(entry.name, choice) for entry in plan.methods for choice, _ in entry.choices()]
-        checks.unmistakable(columns, f"{self._path}, [[method]]")
-        best = next((entry.name for entry in plan.methods if entry.select == BEST), None)
-        if best is not None and isinstance(plan.evaluation.parameters.get("top"), list):
-            raise ParameterError(
-                f"{self._path}: several values of top do not go with select = 'best' of method {best!r}, "
-                "which would choose among them, too: give one value, or leave out select"
-            )
-        return plan
 
-    def _table(self, name: str) -> dict[str, Any]:
-        found = self._content.get(name, {})
-        if not isinstance(found, dict):
-            raise ParameterError(f"{self._path}: [{name}] must be a table, written once, not {found!r}")
-        return found
 
-    def _entries(self, name: str, read: Any) -> tuple[Any, ...]:
-        tables = self._content.get(name, [])
-        if isinstance(tables, dict):
-            raise ParameterError(
-                f"{self._path}: [{name}] is one table, but there may be several: write [[{name}]], in two pairs of "
-                "brackets (a list of dictionaries in Python)"
-            )
-        if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-            raise ParameterError(f"{self._path}: there must be at least one table [[{name}]], in two pairs of brackets")
-        return tuple(
-            entry
-            for number, table in enumerate(tables, start=1)
-            for entry in read(table, f"{self._path}, [[{name}]] number {number}")
+def _single(whole: _Table, name: str, known: Collection[str] | None = None) -> _Table:
+    found = whole.content.get(name, {})
+    if not isinstance(found, dict):
+        raise whole.error(f"[{name}] must be a table, written once, not {found!r}")
+    return _Table(found, f"{whole.where}, [{name}]", known)
+
+
+def _several(whole: _Table, name: str) -> list[_Table]:
+    tables = whole.content.get(name, [])
+    if isinstance(tables, dict):
+        raise whole.error(
+            f"[{name}] is one table, but there may be several: write [[{name}]], in two pairs of brackets (a list of "
+            "dictionaries in Python)"
         )
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise whole.error(f"there must be at least one table [[{name}]], in two pairs of brackets")
+    return [_Table(table, f"{whole.where}, [[{name}]] number {i}") for i, table in enumerate(tables, start=1)]
 
-    def _data(self, table: dict[str, Any], where: str) -> list[DataEntry]:
-        sources = [key for key in ("sample", "path", "train", *SOURCES) if key in table]
-        if len(sources) != 1:
-            several = ", ".join(SOURCES)
-            raise ParameterError(f"{where}: give one of sample, path or train (with test); of several tables {several}")
-        kind = sources[0]
-        if kind in SOURCES:
-            return [self._relational(kind, table, where)]
-        if (kind == "train") != ("test" in table):
-            raise ParameterError(f"{where}: train and test come together; a single file is a path")
-        if kind == "sample":
-            checks.known_keys(table, ("name", "sample", "n_irrelevant"), where)
-            sample = checks.one_of(table["sample"], checks.samples(), where, "sample")
-            [noise] = checks.counts([table.get("n_irrelevant", 0)], where, "n_irrelevant", least=0)
-            return [DataEntry(checks.text(table.get("name", sample), where, "name"), sample, noise)]
-        options = checks.load_options(table, ("name", "path", "train", "test"), where)
-        # a training set may be published in parts, such as one to learn from and one to validate on
-        listed = isinstance(table[kind], list) and kind == "train"
-        named = checks.texts(table[kind], where, kind) if listed else (table[kind],)
-        if not named:
-            raise ParameterError(f"{where}: train lists no file")
-        file, *more = (self._file(name, where, kind) for name in named)
-        test = self._file(table["test"], where, "test") if kind == "train" else None
-        if "labels" in options:
-            options["labels"] = str(self._file(options["labels"], where, "labels"))
-        name = checks.text(table.get("name", file.name.partition(".")[0]), where, "name")
-        return [DataEntry(name, path=file, test=test, more=tuple(more), options=options)]
 
-    def _relational(self, kind: str, table: dict[str, Any], where: str) -> DataEntry:
-        """A data set of several tables; the URL of a database stays as it is written."""
-        of_facts = ("facts", "target_facts", "settings")
-        own = of_facts if kind == "facts" else (kind,)
-        options = checks.load_options(table, ("name", *own), where, relational_options(kind))
-        if kind == "facts" and "target_facts" not in table:
-            raise ParameterError(f"{where}: facts and target_facts come together")
-        named: dict[str, Any] = {}
-        for key in own:
-            given = table.get(key)
-            if isinstance(given, list) and key in ("facts", "target_facts"):
-                named[key] = [str(self._file(one, where, key)) for one in checks.texts(given, where, key)]
-            elif given is not None:
-                named[key] = checks.text(given, where, key) if key == "database" else str(self._file(given, where, key))
-        first = named[kind] if isinstance(named[kind], str) else named[kind][0]
-        name = checks.text(table.get("name", Path(first).name.partition(".")[0]), where, "name")
-        return DataEntry(name, relational=named, options=options)
+def _folder(study: _Table) -> Path:
+    """The folder of the data, in which ``${NAME}`` and ``${NAME:-default}`` stand for environment variables.
 
-    def _file(self, given: Any, where: str, key: str) -> Path:
-        return self._folder / checks.text(given, where, key)
+    What a variable holds is a path of its own: it starts at the current folder, not at that of the plan.
+    """
 
-    def _methods(self, table: dict[str, Any], where: str) -> list[MethodEntry]:
-        known = ("use", "name", "parameters", "grid", "select", "labelled_only", "single_target")
-        checks.known_keys(table, known, where)
-        if "use" not in table:
-            raise ParameterError(f"{where}: 'use' is missing: the name of a method, or a list of names")
-        given = [table["use"]] if isinstance(table["use"], str) else table["use"]
-        uses = [checks.method_name(use, where) for use in checks.texts(given, where, "use")]
-        shown = checks.text(table.get("name", ""), where, "name")
-        entries = []
-        for use in uses:
-            name = " ".join(part for part in (shown, use if len(uses) > 1 or not shown else "") if part)
-            entry = MethodEntry(
-                name=name,
-                use=use,
-                parameters=checks.table_of(table.get("parameters", {}), where, "parameters"),
-                grid=checks.grid(table.get("grid", {}), where),
-                select=checks.selection(table.get("select"), "grid" in table, where),
-                labelled_only=checks.yes_or_no(table.get("labelled_only", False), where, "labelled_only"),
-                single_target=checks.yes_or_no(table.get("single_target", False), where, "single_target"),
-            )
-            checks.method_parameters(entry.use, {*entry.parameters, *entry.grid}, entry.parameters, where)
-            entries.append(entry)
-        return entries
+    def absolute(name: str) -> str | None:
+        held = os.environ.get(name)
+        return str(Path(held).absolute()) if held else None
 
-    def _folds(self) -> FoldScheme:
-        table = dict(self._table("folds"))
-        where = f"{self._path}, [folds]"
-        scheme = checks.fold_scheme(table.pop("scheme", "cross-validation"), table, where)
-        return FoldScheme(scheme, table)
+    return Path(with_variables(study.text("folder"), absolute, f"{study.where}: folder"))
 
-    def _evaluation(self) -> Evaluation:
-        table = self._table("evaluation")
-        where = f"{self._path}, [evaluation]"
-        own = ("predictor", "n_neighbors", "neighbors")
-        more = checks.evaluation_parameters()
-        checks.known_keys(table, (*own, *more), where)
-        given = table.get("n_neighbors", [])
-        counts = () if given == [] else checks.counts(given, where, "n_neighbors", least=1)
-        return Evaluation(
-            predictor=checks.neighbor_setting(table, "predictor", where),
-            n_neighbors=counts,
-            neighbors=checks.neighbor_setting(table, "neighbors", where),
-            parameters=checks.evaluation_values({key: table[key] for key in table if key not in own}, where),
+
+def _measures(table: _Table, key: str) -> tuple[str, ...]:
+    names = table.texts(key, or_one=True)
+    return tuple(table.checked(key, name, choice(*MEASURES)) for name in names)
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+def _data(table: _Table, folder: Path) -> DataEntry:
+    sources = [key for key in ("sample", "path", "train", *SOURCES) if key in table]
+    if len(sources) != 1:
+        several = ", ".join(SOURCES)
+        raise table.error(f"give one of sample, path or train (with test); of several tables {several}")
+    kind = sources[0]
+    if kind in SOURCES:
+        return _relational(kind, table, folder)
+    if (kind == "train") != ("test" in table):
+        raise table.error("train and test come together; a single file is a path")
+    if kind == "sample":
+        table.refuse_others(("name", "sample", "n_irrelevant"))
+        sample = table.get("sample", choice(*list_samples()))
+        return DataEntry(table.text("name", sample), sample, table.get("n_irrelevant", count(0), 0))
+    known = tuple(name for name in inspect.signature(load).parameters if name not in ("path", "name"))
+    options = _options(table, ("name", "path", "train", "test"), known)
+    # a training set may be published in parts, such as one to learn from and one to validate on
+    listed_files = isinstance(table.content[kind], list) and kind == "train"
+    named = table.texts(kind) if listed_files else (table.text(kind),)
+    if not named:
+        raise table.error("train lists no file")
+    file, *more = (folder / name for name in named)
+    test = folder / table.text("test") if kind == "train" else None
+    if "labels" in options:
+        options["labels"] = str(folder / table.text("labels"))
+    name = table.text("name", file.name.partition(".")[0])
+    return DataEntry(name, path=file, test=test, more=tuple(more), options=options)
+
+
+def _relational(kind: str, table: _Table, folder: Path) -> DataEntry:
+    """A data set of several tables; the URL of a database stays as it is written."""
+    own = ("facts", "target_facts", "settings") if kind == "facts" else (kind,)
+    options = _options(table, ("name", *own), relational_options(kind))
+    if kind == "facts" and "target_facts" not in table:
+        raise table.error("facts and target_facts come together")
+    named: dict[str, Any] = {}
+    for key in own:
+        if key not in table:
+            continue
+        if isinstance(table.content[key], list) and key != "settings":
+            named[key] = [str(folder / name) for name in table.texts(key)]
+        else:
+            named[key] = table.text(key) if key == "database" else str(folder / table.text(key))
+    first = named[kind] if isinstance(named[kind], str) else named[kind][0]
+    name = table.text("name", Path(first).name.partition(".")[0])
+    return DataEntry(name, relational=named, options=options)
+
+
+def _options(table: _Table, own: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
+    """The keys that say how data are read."""
+    table.refuse_others((*own, *options))
+    found = {key: value for key, value in table.content.items() if key in options}
+    table.refuse_dates("options", found)
+    return found
+
+
+# -- methods --------------------------------------------------------------------------------------
+
+
+def _methods(table: _Table) -> list[MethodEntry]:
+    table.refuse_others(("use", "name", "parameters", "grid", "select", "labelled_only", "single_target"))
+    if "use" not in table:
+        raise table.error("'use' is missing: the name of a method, or a list of names")
+    uses = [_method_name(use, table) for use in table.texts("use", or_one=True)]
+    shown = table.text("name")
+    entries = []
+    for use in uses:
+        entry = MethodEntry(
+            name=" ".join(part for part in (shown, use if len(uses) > 1 or not shown else "") if part),
+            use=use,
+            parameters=table.table("parameters"),
+            grid=_grid(table),
+            select=_select(table),
+            labelled_only=table.flag("labelled_only"),
+            single_target=table.flag("single_target"),
         )
+        _check_parameters(entry, table)
+        entries.append(entry)
+    return entries
+
+
+def _method_name(use: str, table: _Table) -> str:
+    """The name of a method of the registry, or of a predictor."""
+    if use in PREDICTORS:
+        return use
+    try:
+        return get_method(use).name
+    except ParameterError:
+        known = (*(method.name for method in methods()), *PREDICTORS)
+        return str(table.checked("use", use, choice(*known)))
+
+
+def _check_parameters(entry: MethodEntry, table: _Table) -> None:
+    """Refuse parameters that the method does not have, that its name fixes, or that the plan sets elsewhere."""
+    known = [name for name in known_parameters(entry.use) if name not in _NOT_OF_METHODS]
+    for name in sorted({*entry.parameters, *entry.grid}):
+        if name not in known:
+            why = f"has no parameter {name!r}{did_you_mean(name, known)}"
+            if name in _NOT_OF_METHODS:
+                why = f"cannot be given {name!r} in a plan: seeds, folds and the data decide it"
+            raise table.error(f"method {entry.use!r} {why}; parameters: {', '.join(known)}")
+    try:
+        make(entry.use, entry.parameters, seed=0)
+    except OmnirankError as error:
+        raise table.error(str(error)) from None
+
+
+def _grid(table: _Table) -> dict[str, list[Any]]:
+    """Lists of values by parameter."""
+    found = table.table("grid")
+    for name, values in found.items():
+        if not isinstance(values, list) or not values:
+            raise table.error(f"grid: {name} must be a list of values, not {values!r}")
+        table.different(values, f"grid: {name}: ", "give it once")
+    return found
+
+
+def _select(table: _Table) -> str | dict[str, Any] | None:
+    """How a combination of a grid is chosen: not at all, "best", or by internal cross-validation."""
+    value = table.content.get("select")
+    if value is None:
+        return None
+    if "grid" not in table:
+        raise table.error("select chooses from a grid, but there is none")
+    if value == BEST:
+        return BEST
+    if not isinstance(value, dict):
+        raise table.error(f'select must be "best" or a table such as {{ n_folds = 4 }}, not {value!r}')
+    own = _Table(value, f"{table.where}: select", ("n_folds", "measure"))
+    found = {"n_folds": own.get("n_folds", count(2), 4)}
+    return found | ({"measure": _measures(own, "measure")[0]} if "measure" in own else {})
+
+
+# -- folds and evaluation -------------------------------------------------------------------------
+
+
+def _folds(table: _Table) -> FoldScheme:
+    scheme = table.get("scheme", choice(*SCHEMES), "cross-validation")
+    parameters = {key: value for key, value in table.content.items() if key != "scheme"}
+    _Table(parameters, table.where).refuse_others(scheme_parameters(scheme), f"scheme {scheme!r}: ")
+    table.refuse_dates("parameters", parameters)
+    for name in ("n_folds", "repetitions"):
+        table.get(name, count(1))
+    return FoldScheme(scheme, parameters)
+
+
+def _evaluation(table: _Table) -> Evaluation:
+    """How rankings are judged; a value that cannot be meant is refused at once."""
+    table.refuse_others([name for name in inspect.signature(evaluate).parameters if name not in _NOT_OF_EVALUATION])
+    domains = {"variant": choice(*VARIANTS), "variance": choice(*VARIANCES), "threshold": number(0, 1)}
+    domains |= {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO}
+    parameters = {key: table.get(key, domain) for key, domain in domains.items() if key in table}
+    tops = table.counts("top", least=1)
+    if tops:
+        parameters["top"] = list(tops) if len(tops) > 1 else tops[0]
+    return Evaluation(
+        predictor=table.get("predictor", choice(*NEIGHBOR_PREDICTORS)),
+        n_neighbors=table.counts("n_neighbors", least=1),
+        neighbors=table.get("neighbors", choice(*NEIGHBORS)),
+        parameters=parameters,
+    )
 
 
 def _shown(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -16,14 +17,14 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.ranking import Ranking
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
-from omnirank.evaluation.experiments.schema import damaged
+from omnirank.evaluation.curves import curve_area
 from omnirank.evaluation.experiments.store import Member, Store, column_name
-from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts
-from omnirank.evaluation.experiments.tables import PlanOrder
-from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
+from omnirank.evaluation.statistics import latex_lines, latex_text, markdown_lines
+from omnirank.tasks.measuring import MEASURES, primary_measure
 
 if TYPE_CHECKING:
-    from omnirank.evaluation.statistics_comparison import Comparison
+    from omnirank.evaluation.statistics import Comparison
+
 
 _TOP = re.compile(r"(^| )top=\d+$")
 _PLACE = ["data", "method", "labelled", "neighbors"]
@@ -80,9 +81,6 @@ class StudyResults:
         Folds weigh as much as they have labelled test examples; those where a measure is undefined are left out. A mean
         is missing (NaN) where a job of its group is not done: that of the others would not be comparable. Of a grid
         with ``select = "best"`` the best combination is taken, for each data set and measure.
-
-        F1 is a mean over folds as well, while `omnirank.evaluation.protocols.evaluate_folds` and ``omnirank evaluate``
-        compute it from the confusion matrices of all folds together: the two differ, most with rare classes.
 
         Parameters
         ----------
@@ -175,9 +173,9 @@ class StudyResults:
         measure, neighbors, labelled
             As in `table`.
         **options
-            Of `omnirank.evaluation.statistics_comparison.compare_methods`: ``alpha``, ``control``, ...
+            Of `omnirank.evaluation.statistics.compare_methods`: ``alpha``, ``control``, ...
         """
-        from omnirank.evaluation.statistics_comparison import compare_methods
+        from omnirank.evaluation.statistics import compare_methods
 
         table = self.table(measure, neighbors, labelled)
         whole = table.dropna(axis="index", how="any")
@@ -248,7 +246,7 @@ def read_results(path: PathLike) -> Results:
     Returns
     -------
     Results
-        Studies of the same name in several stores are one; the same job in two of them counts once.
+        The studies, by name.
 
     Examples
     --------
@@ -266,21 +264,17 @@ def read_results(path: PathLike) -> Results:
     >>> list(table.index), list(table.columns), bool((table > 0.9).all(axis=None))
     (['iris', 'wine'], ['univariate', 'uniform'], True)
     """
-    facts: dict[str, dict[str, Any]] = {}
-    rows: dict[str, dict[Member, dict[str, Any]]] = {}
+    studies: dict[str, StudyResults] = {}
     for file in store_files(path):
         with Store(file) as store:
-            for name, known in store.studies().items():
-                try:
-                    check_study_facts(known)
-                except DataError as error:
-                    raise damaged(file, f"study {name!r}: {error}") from error
-                facts[name] = _joined(facts[name], known) if name in facts else known
-                for member, row in store.rows(name):
-                    _add(rows.setdefault(name, {}), member, row, file)
-    if not facts:
+            for name, facts in store.studies().items():
+                if name in studies:
+                    advice = "read the stores one by one, or name one study differently"
+                    raise DataError(f"{file}: another store has a study {name!r}, too: {advice}")
+                studies[name] = _study(name, facts, store.rows(name))
+    if not studies:
         raise DataError(f"{str(path)!r} holds no study yet: omnirank experiment run PLAN fills a store")
-    return Results(tuple(_study(name, facts[name], rows.get(name, {})) for name in sorted(facts)))
+    return Results(tuple(studies[name] for name in sorted(studies)))
 
 
 def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[str, Ranking]:
@@ -297,7 +291,7 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
     -------
     dict of str to Ranking
         By fold, seed and whatever else varies, as ``"seed=0 fold=2"``; ready for
-        `omnirank.evaluation.agreement.ranking_agreement`.
+        `omnirank.evaluation.stability.ranking_agreement`.
 
     Examples
     --------
@@ -349,35 +343,17 @@ def _check_name(name: str, kind: str, known: Collection[str]) -> None:
         raise DataError(f"there is no {kind} {name!r}{did_you_mean(name, known)}; there are {there}")
 
 
-def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    joined: dict[str, Any] = {
-        key: list(dict.fromkeys([*first.get(key, ()), *second.get(key, ())])) for key in STUDY_LISTS
-    }
-    return joined | {"tasks": {**first["tasks"], **second["tasks"]}}
-
-
-def _add(rows: dict[Member, dict[str, Any]], member: Member, row: dict[str, Any], file: Path) -> None:
-    before = rows.get(member)
-    if before is not None and before["key"] != row["key"]:
-        raise DataError(
-            f"{file}: {member.data}, {member.method}, fold {member.fold} is another job than in the store before: "
-            "compare the stores one by one, or name their studies differently"
-        )
-    if before is None or before["state"] != "done":
-        rows[member] = row
-
-
-def _study(name: str, facts: dict[str, Any], rows: dict[Member, dict[str, Any]]) -> StudyResults:
+def _study(name: str, facts: dict[str, Any], rows: list[tuple[Member, dict[str, Any]]]) -> StudyResults:
     place = list(Member._fields)
     told = ["state", "seconds", "error", "traceback", "key"]
     order = PlanOrder(facts)
-    ordered = sorted(rows.items(), key=lambda item: order.member(item[0]))
+    ordered = sorted(rows, key=lambda row: order.member(row[0]))
     jobs = [(*member, *(row[key] for key in told)) for member, row in ordered]
     figures = [
         (*member, measure, np.nan if value is None else value, row["n_test"])
         for member, row in ordered
-        if row["state"] == "done"
         for measure, value in row["figures"].items()
+        if measure in MEASURES  # one that a module of the user registers may not be imported
     ]
     frame = pd.DataFrame(figures, columns=[*place, "measure", "value", "n_test"]).astype({"value": np.float64})
     return StudyResults(name, facts, pd.DataFrame(jobs, columns=[*place, *told]), frame)
@@ -390,3 +366,88 @@ def _columns(rows: pd.DataFrame) -> pd.Series:
 
 def _area(values: pd.Series) -> float:
     return curve_area(values.to_numpy())
+
+
+class PlanOrder:
+    """The order of data sets, methods and choices in a plan."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self._data = {name: i for i, name in enumerate(facts["data"])}
+        self._columns = {name: i for i, name in enumerate(facts["columns"])}
+
+    def data(self, name: str) -> int:
+        """Return the place of a data set."""
+        return self._data.get(name, len(self._data))
+
+    def column(self, name: str) -> tuple[int, str]:
+        """Return the place of a column of a table: a method, or a choice of one."""
+        method = self._columns.get(name.partition(" (")[0], len(self._columns))
+        return self._columns.get(name, method), name
+
+    def member(self, member: Member) -> tuple[Any, ...]:
+        """Return the place of a job."""
+        return self.data(member.data), self.column(column_name(member.method, member.choice)), member
+
+
+def shown_numbers(table: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
+    """Return the cells as text with that many significant digits; empty where a value is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.experiments.results import shown_numbers
+    >>> shown_numbers(pd.DataFrame({"a": [0.123456, None]})).values.tolist()
+    [['0.1235'], ['']]
+    """
+    return table.map(lambda value: "" if math.isnan(value) else f"{value:.{digits}g}")
+
+
+def best_in_rows(table: pd.DataFrame, larger_is_better: bool) -> pd.DataFrame:
+    """Return which cells hold the best value of their row."""
+    best = table.max(axis=1) if larger_is_better else table.min(axis=1)
+    return table.eq(best, axis=0)
+
+
+def markdown_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
+    """Return a table as Markdown, the best value of each row in bold where a direction is given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.experiments.results import markdown_table
+    >>> print(markdown_table(pd.DataFrame({"x": [0.5], "y": [0.25]}, index=["iris"]), larger_is_better=True))
+    | data set | x | y |
+    | --- | ---: | ---: |
+    | iris | **0.5** | 0.25 |
+    """
+    cells = _marked(table, larger_is_better, "**{}**")
+    return "\n".join(markdown_lines(["data set", *map(str, table.columns)], cells))
+
+
+def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
+    r"""Return a table as a LaTeX tabular, the best value of each row in bold where a direction is given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.experiments.results import latex_table
+    >>> print(latex_table(pd.DataFrame({"k_1": [0.5]}, index=["iris"]), larger_is_better=True))
+    \begin{tabular}{lr}
+    \hline
+    data set & k\_1 \\
+    \hline
+    iris & \textbf{0.5} \\
+    \hline
+    \end{tabular}
+    """
+    cells = _marked(table, larger_is_better, r"\textbf{{{}}}")
+    header = ["data set", *(latex_text(str(name)) for name in table.columns)]
+    return "\n".join(latex_lines(header, ([latex_text(name), *row] for name, *row in cells)))
+
+
+def _marked(table: pd.DataFrame, larger_is_better: bool | None, mark: str) -> list[list[str]]:
+    """The rows as text: name of the data set and cells."""
+    shown = shown_numbers(table)
+    if larger_is_better is not None:
+        shown = shown.where(~best_in_rows(table, larger_is_better), shown.map(mark.format))
+    return [[str(name), *row] for name, row in zip(shown.index, shown.to_numpy().tolist(), strict=True)]

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+import inspect
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset, join_examples
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.dataset import Dataset
+from omnirank.data.joining import join_examples
 from omnirank.data.target import Target
+from omnirank.evaluation.cross import FoldParts
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
-from omnirank.evaluation.experiments.relational_sources import files_of, load_relational
 from omnirank.evaluation.folds import Fold, make_folds
 
+if TYPE_CHECKING:
+    from omnirank.relational.dataset import RelationalDataset
+
+
+# What names the data, and the constructor that reads them.
+SOURCES = {"folder": "from_folder", "database": "from_database", "facts": "from_facts"}
+# What no plan can write, or the plan says by other means.
+_NOT_FOR_PLANS = ("path", "source", "facts", "target_facts", "settings", "hierarchy", "like", "name")
+# ${NAME}, or ${NAME:-what stands for it where it is not set}
+_VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 # The data set of this process, by its source and the stamps of its files.
 _held: dict[str, Loaded] = {}
 
@@ -28,7 +41,8 @@ class Loaded:
     """A Dataset or RelationalDataset in memory; ``test`` where the test examples have a file of their own."""
 
     dataset: Any
-    test: Dataset | None
+    test: Dataset | None = None
+    _folds: dict[str, list[Fold]] = field(default_factory=dict, repr=False)
 
     @property
     def fingerprint(self) -> str:
@@ -36,41 +50,52 @@ class Loaded:
         parts = [self.dataset.fingerprint, None if self.test is None else self.test.fingerprint]
         return content_key({"parts": parts})
 
+    def folds(self, scheme: str, parameters: Mapping[str, Any], seed: int) -> list[Fold]:
+        """Return the folds of the data.
 
-@dataclass(frozen=True, eq=False)
-class NumberedFold:
-    """A fold of a data set, with what names it and what is in it."""
+        Parameters
+        ----------
+        scheme, parameters
+            As in `omnirank.evaluation.folds.make_folds`. Where the test examples have a file of their own, that is the
+            fold: of the parameters only ``labelled`` and ``repetitions`` (with ``labelled``) count.
+        seed : int
+            ``random_state`` of the scheme unless ``parameters`` has one.
 
-    fold: Fold
-    number: int
-    loaded: Loaded
+        Examples
+        --------
+        >>> from omnirank.evaluation.experiments.sources import load_source
+        >>> iris = load_source({"sample": "iris"})
+        >>> [fold.key for fold in iris.folds("cross-validation", {"n_folds": 2}, seed=0)]
+        ['repetition=0 fold=0', 'repetition=0 fold=1']
+        """
+        seeded = {} if scheme in ("predefined", "consecutive") else {"random_state": seed}
+        used = seeded | dict(parameters)
+        mark = canonical_json([scheme, used])
+        if mark not in self._folds:
+            self._folds.clear()  # jobs come in the order of their folds
+            alone = self.test is None
+            self._folds[mark] = make_folds(self.dataset, scheme, **used) if alone else self._file_folds(used)
+        return self._folds[mark]
 
-    @property
-    def key(self) -> str:
-        """Name in its scheme."""
-        return self.fold.key
+    def _file_folds(self, parameters: Mapping[str, Any]) -> list[Fold]:
+        """Folds in which the rows of the test file come after those of the training file."""
+        assert self.test is not None
+        n, m = self.dataset.n_examples, self.test.n_examples
+        rows = slice(n, n + m)
+        # only which examples are labelled matters, so the two files need not be put together
+        known = np.concatenate([self.dataset.labelled, self.test.labelled])
+        target = Target.numeric(np.where(known, 0.0, np.nan)[:, None], ["known"])
+        numbered = Dataset(np.zeros((n + m, 1)), target, task="regression")
+        if "labelled" not in parameters:
+            return make_folds(numbered, "predefined", test=rows)
+        used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
+        return make_folds(numbered, "semi-supervised-split", test=rows, **used)
 
-    @property
-    def labelled(self) -> int:
-        """The number of labelled examples that was asked for; 0: no labels are hidden."""
-        return self.fold.n_labelled or 0
-
-    @cached_property
-    def digest(self) -> str:
-        """Hash of the row numbers."""
-        digest = hashlib.blake2b(digest_size=16)
-        for rows in (self.fold.train, self.fold.test, self.fold.labelled):
-            digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes() + b";")
-        return digest.hexdigest()
-
-    def parts(self) -> tuple[Dataset, Dataset, Dataset]:
-        """Return the training part, the same with all its labels, and the test part."""
-        fold, loaded = self.fold, self.loaded
-        if loaded.test is None:
-            data = loaded.dataset
-            return fold.training(data), fold.training_with_all_labels(data), fold.testing(data)
-        # rows of the test file come after those of the training file
-        return fold.training(loaded.dataset), fold.training_with_all_labels(loaded.dataset), loaded.test
+    def parts(self, fold: Fold) -> FoldParts:
+        """Return the training part of a fold, the same with all its labels, and the test part."""
+        if self.test is None:
+            return FoldParts.of(fold, self.dataset)
+        return FoldParts(fold.training(self.dataset), fold.training_with_all_labels(self.dataset), self.test)
 
 
 def missing_files(source: Mapping[str, Any]) -> list[str]:
@@ -100,7 +125,6 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     if mark not in _held:
         # before the next one is read: there may be no room for two
         _held.clear()
-        _numbered.cache_clear()
         _held[mark] = _read(source)
     return _held[mark]
 
@@ -135,48 +159,85 @@ def _stamp(path: str) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-@lru_cache(maxsize=1)
-def _numbered(loaded: Loaded, scheme: str, parameters_json: str) -> list[NumberedFold]:
-    parameters = json.loads(parameters_json)
-    if loaded.test is None:
-        folds = make_folds(loaded.dataset, scheme, **parameters)
-    else:
-        folds = _file_folds(loaded.dataset, loaded.test, parameters)
-    return [NumberedFold(fold, number, loaded) for number, fold in enumerate(folds)]
+# -- several tables -------------------------------------------------------------------------------
 
 
-def folds_of(loaded: Loaded, scheme: str, parameters: Mapping[str, Any], seed: int) -> list[NumberedFold]:
-    """Return the folds of a data set.
-
-    Parameters
-    ----------
-    loaded : Loaded
-        The data. Where the test examples have a file of their own, that is the fold: of the parameters only
-        ``labelled`` and ``repetitions`` (with ``labelled``) count.
-    scheme, parameters
-        As in `omnirank.evaluation.folds.make_folds`.
-    seed : int
-        ``random_state`` of the scheme unless ``parameters`` has one.
+def relational_options(kind: str) -> tuple[str, ...]:
+    """Return the keys that say how a source of some kind is read.
 
     Examples
     --------
-    >>> from omnirank.evaluation.experiments.sources import folds_of, load_source
-    >>> iris = load_source({"sample": "iris"})
-    >>> [fold.key for fold in folds_of(iris, "cross-validation", {"n_folds": 2}, seed=0)]
-    ['repetition=0 fold=0', 'repetition=0 fold=1']
+    >>> from omnirank.evaluation.experiments.sources import relational_options
+    >>> relational_options("facts")
+    ('task', 'exclude', 'encoding')
     """
-    seeded = {} if scheme in ("predefined", "consecutive") else {"random_state": seed}
-    return _numbered(loaded, scheme, canonical_json(seeded | dict(parameters)))
+    from omnirank.relational.dataset import RelationalDataset
+
+    known = inspect.signature(getattr(RelationalDataset, SOURCES[kind])).parameters
+    return tuple(name for name in known if name not in _NOT_FOR_PLANS)
 
 
-def _file_folds(train: Dataset, test: Dataset, parameters: Mapping[str, Any]) -> list[Fold]:
-    n, m = train.n_examples, test.n_examples
-    rows = slice(n, n + m)
-    # only which examples are labelled matters, so the two files need not be put together
-    known = np.concatenate([train.labelled, test.labelled])
-    target = Target.numeric(np.where(known, 0.0, np.nan)[:, None], ["known"])
-    numbered = Dataset(np.zeros((n + m, 1)), target, task="regression")
-    if "labelled" not in parameters:
-        return make_folds(numbered, "predefined", test=rows)
-    used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
-    return make_folds(numbered, "semi-supervised-split", test=rows, **used)
+def load_relational(source: Mapping[str, Any]) -> RelationalDataset:
+    """Read a relational data source.
+
+    Parameters
+    ----------
+    source : mapping
+        ``relational`` (``folder``, ``database``, or ``facts`` with ``target_facts`` and perhaps ``settings``) and
+        ``options``. The URL of a database may hold ``${NAME}``: environment variables, whose values are not recorded.
+    """
+    from omnirank.relational.dataset import RelationalDataset
+
+    named, options = source["relational"], dict(source["options"])
+    if "keys" in options:  # TOML has no null
+        options["keys"] = {of: None if key == "" else key for of, key in options["keys"].items()}
+    if "folder" in named:
+        return RelationalDataset.from_folder(named["folder"], **options)
+    if "database" in named:
+        url = with_variables(named["database"], os.environ.get, "database")
+        if "target" not in options:
+            raise DataError("a database has no schema file that names the target: give target = 'table.column'")
+        return RelationalDataset.from_database(url, **options)
+    target = named["target_facts"]
+    pair = target if isinstance(target, str) else (target[0], target[1])
+    return RelationalDataset.from_facts(named["facts"], pair, named.get("settings"), **options)
+
+
+def files_of(named: Mapping[str, Any]) -> list[str]:
+    """Return the files of a relational source: all files of a folder, none of a database."""
+    if "folder" in named:
+        folder = Path(named["folder"])
+        return [str(path) for path in sorted(folder.iterdir())] if folder.is_dir() else [str(folder)]
+    given = [named.get("facts", []), named.get("target_facts", []), named.get("settings", [])]
+    return [path for one in given for path in ([one] if isinstance(one, str) else one)]
+
+
+def with_variables(text: str, value_of: Callable[[str], str | None], what: str) -> str:
+    """Return a text in which variables stand for their values.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    value_of : callable
+        Returns the value of a variable; None and "" are not set.
+    what : str
+        What the text says, as an error names it.
+
+    Examples
+    --------
+    >>>     >>> with_variables("${HERE}/a/${THERE:-b}", {"HERE": "x"}.get, "folder")
+    'x/a/b'
+    """
+
+    def set_to(variable: re.Match[str]) -> str:
+        name, default = variable["name"], variable["default"]
+        held = value_of(name)
+        if not held and default is None:
+            raise ParameterError(
+                f"{what} = {text!r}, but the environment variable {name} is not set: set it, or give a default as in "
+                f"${{{name}:-data}}"
+            )
+        return held or str(default)
+
+    return _VARIABLE.sub(set_to, text)

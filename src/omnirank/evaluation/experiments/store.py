@@ -1,31 +1,74 @@
-"""The store of a study: which jobs there are, who runs them, and their results."""
+"""The store of a study: one SQLite file with its jobs and their results."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.errors import DataError, FileFormatError, OmnirankError
 from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.keys import canonical_json
-from omnirank.evaluation.experiments.owners import is_gone
-from omnirank.evaluation.experiments.schema import connect, damaged, reading, transaction
-from omnirank.evaluation.experiments.stored import (
-    job_seal,
-    member_seal,
-    packed_ranking,
-    study_seal,
-    unpacked_facts,
-    unpacked_figures,
-    unpacked_ranking,
-)
 
-_OF_STUDY = "EXISTS (SELECT 1 FROM members WHERE members.key = jobs.key AND members.study = ?)"
+FORMAT = 1
+# "omrk" in ASCII: distinguishes a store from any other SQLite file.
+_APPLICATION = 0x6F6D726B
+_BUSY_TIMEOUT_S = 30.0
+
+# A job is what is computed; a member is the place that a study gives it. Names are the study's, so that renaming a
+# method or a data set computes nothing anew.
+_TABLES = """
+CREATE TABLE jobs (
+    key TEXT PRIMARY KEY,
+    spec TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'done', 'failed')),
+    figures TEXT,
+    seconds REAL,
+    n_test INTEGER,
+    error TEXT,
+    traceback TEXT
+) WITHOUT ROWID;
+CREATE TABLE members (
+    study TEXT NOT NULL,
+    data TEXT NOT NULL,
+    method TEXT NOT NULL,
+    choice TEXT NOT NULL,
+    labelled INTEGER NOT NULL,
+    neighbors INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    fold INTEGER NOT NULL,
+    key TEXT NOT NULL REFERENCES jobs (key),
+    PRIMARY KEY (study, data, method, choice, labelled, neighbors, seed, fold)
+) WITHOUT ROWID;
+CREATE TABLE studies (study TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE rankings (key TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
+"""
+_OF_STUDY = "key IN (SELECT key FROM members WHERE study = ?)"
+
+# What SQLite reports of a file that is whole but cannot be used now.
+_LOCKED = "another process has locked it"
+_READ_ONLY = "it is read-only: check the permissions of the file and of its folder"
+_UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_FULL: "the disk is full: make room and run the plan again",
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_PERM: _READ_ONLY,
+    sqlite3.SQLITE_CANTOPEN: "it, or a file beside it, cannot be opened: check the permissions of the folder",
+    sqlite3.SQLITE_IOERR: "the disk reports an error",
+}
+
+# What it reports of damage; our statements are fixed, so that SQLITE_ERROR means missing tables or columns.
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
+
+
+class StoreUnavailableError(OmnirankError, OSError):
+    """The store cannot be used now: the disk is full, the file is locked or read-only, or the disk fails."""
 
 
 class Member(NamedTuple):
@@ -61,19 +104,11 @@ class Job:
     spec: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Claim:
-    """Jobs of one fit that this process runs now: specifications by key."""
-
-    fit: str
-    specs: dict[str, dict[str, Any]]
-
-
 class Store:
-    """A file with the jobs of studies and their results; several processes may use it at once.
+    """A file with the jobs of studies and their results. One run writes it at a time; anybody may read it.
 
-    Every change is one transaction. A job is done once: results that arrive for a job that is done are ignored, so
-    that it does not matter how often, or by how many processes, it was run.
+    Every change is one transaction, so that a run can be killed at any moment. A job is done once: results that arrive
+    for a job that is done are ignored.
 
     Parameters
     ----------
@@ -90,7 +125,6 @@ class Store:
     ...     with Store(pathlib.Path(folder, "plan.sqlite"), create=True) as store:
     ...         job = Job("k1", "f1", {"seed": 0})
     ...         store.enlist("study", {}, [(Member("iris", "genie3", "", 0, 5, 0, 0), job)])
-    ...         claim = store.claim("study", "me", lease_s=60)
     ...         _ = store.record({"k1": {"figures": {"accuracy": 0.9}, "seconds": 0.1, "n_test": 50}}, {})
     ...         store.counts("study")
     {'done': 1}
@@ -98,7 +132,46 @@ class Store:
 
     def __init__(self, path: PathLike, *, create: bool = False) -> None:
         self.path = Path(path)
-        self._db: sqlite3.Connection = connect(self.path, create=create)
+        if not create and not self.path.is_file():
+            raise DataError(f"there is no store {str(path)!r}: omnirank experiment run makes it")
+        if not self.path.parent.is_dir():
+            raise DataError(f"cannot make the store {str(path)!r}: the folder {str(self.path.parent)!r} does not exist")
+        with self._translated():
+            self._db = sqlite3.connect(self.path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+        try:
+            with self._translated():
+                self._check(create)
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self, create: bool) -> None:
+        """Make the tables of a new store; refuse a file that is none, that is newer, or that is damaged."""
+        # a kill loses nothing; a power failure may lose the last jobs, which are then computed again
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        [application] = self._db.execute("PRAGMA application_id").fetchone()
+        [version] = self._db.execute("PRAGMA user_version").fetchone()
+        [n_tables] = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application == 0 and n_tables == 0:
+            if not create:
+                raise FileFormatError("an empty file, no store: omnirank experiment run makes one", path=self.path)
+            with self._writing() as db:
+                for statement in _TABLES.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA application_id = {_APPLICATION}")
+                db.execute(f"PRAGMA user_version = {FORMAT}")
+            return
+        if application != _APPLICATION:
+            raise FileFormatError("an SQLite file, but not a store of experiments", path=self.path)
+        if version > FORMAT:
+            raise FileFormatError(
+                f"written by a newer omnirank in version {version} of the format; this one reads version {FORMAT}: "
+                "upgrade it",
+                path=self.path,
+            )
+        [problem] = self._db.execute("PRAGMA integrity_check(1)").fetchone()
+        if problem != "ok":
+            raise self._damaged(problem)
 
     def __enter__(self) -> Store:
         return self
@@ -110,24 +183,92 @@ class Store:
         """Close the file."""
         self._db.close()
 
-    def _writing(self) -> Any:
-        return transaction(self._db, self.path)
+    # -- access ---------------------------------------------------------------------------------------
 
-    # -- planning -------------------------------------------------------------------------------------
+    def _damaged(self, problem: object) -> FileFormatError:
+        told = " ".join(str(problem).split())
+        advice = "bring back a copy, or delete it and run the plan again, which computes its results anew"
+        return FileFormatError(f"not a store of experiments, or damaged ({told}): {advice}", path=self.path)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn what SQLite raises into errors of omnirank; everything that reads or writes a store is within this."""
+        try:
+            yield
+        except OmnirankError:
+            raise
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            kind = None if code is None else code & 0xFF
+            if kind in _UNAVAILABLE:
+                what = f"the store {str(self.path)!r} cannot be used now: {_UNAVAILABLE[kind]} ({error})"
+                raise StoreUnavailableError(what) from error
+            # text that is not UTF-8 is found by Python, which has no code for it
+            if kind in _DAMAGE or (kind is None and isinstance(error, sqlite3.OperationalError)):
+                raise self._damaged(error) from error
+            raise OmnirankError(f"the store {str(self.path)!r} cannot be used: SQLite reports: {error}") from error
+        except UnicodeEncodeError as error:
+            text = error.object[:200]
+            raise DataError(f"a store cannot hold {text!r}, which is not text in UTF-8: rename the file") from error
+        except (zlib.error, ValueError) as error:
+            raise self._damaged(error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Write all or nothing."""
+        with self._translated():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def _read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._translated():
+            return self._db.execute(query, values).fetchall()
+
+    @contextmanager
+    def used_by_one_run(self) -> Iterator[None]:
+        """Refuse a second run while this one works: both would compute the same jobs.
+
+        The lock is that of an SQLite file beside the store; the system gives it back when the process ends, however
+        it ends.
+        """
+        beside = Path(f"{self.path}-run")
+        with self._translated():
+            lock = sqlite3.connect(beside, timeout=0, isolation_level=None)
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError as error:
+                lock.close()
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+                raise OmnirankError(f"another run uses the store {str(self.path)!r}: wait until it has ended") from None
+        try:
+            yield
+        finally:
+            lock.close()
+            with suppress(OSError):
+                beside.unlink()
+
+    # -- writing --------------------------------------------------------------------------------------
 
     def enlist(
         self, study: str, facts: Mapping[str, Any], members: Iterable[tuple[Member, Job]], kept: Sequence[str] = ()
     ) -> None:
-        """Make these jobs the jobs of a study; those that the store knows keep their state and results.
+        """Make these jobs the jobs of a study; those that the store has keep their state and results.
 
         Parameters
         ----------
         study : str
             Name of the study.
         facts : mapping
-            What a report needs to know of the study, JSON-like.
+            What a report needs of the study, JSON-like.
         members : iterable of (Member, Job)
-            The jobs in their order.
+            The jobs.
         kept : sequence of str
             Data sets whose members stay as they are, because their data cannot be read now.
         """
@@ -136,90 +277,17 @@ class Store:
         with self._writing() as db:
             db.execute(f"DELETE FROM members WHERE study = ? AND data NOT IN ({holes})", (study, *kept))
             db.executemany(
-                "INSERT INTO jobs (key, fit, spec, position) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (key) DO UPDATE SET position = excluded.position, fit = excluded.fit, "
-                "spec = CASE WHEN state = 'done' THEN spec ELSE excluded.spec END",
-                ((job.key, job.fit, canonical_json(job.spec), i) for i, (_, job) in enumerate(listed)),
+                "INSERT INTO jobs (key, spec) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                ((job.key, canonical_json(job.spec)) for _, job in listed),
             )
             db.executemany(
-                "INSERT INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                ((study, *member, job.key, member_seal(study, member, job.key)) for member, job in listed),
+                "INSERT INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                ((study, *member, job.key) for member, job in listed),
             )
-            known = canonical_json(facts)
-            db.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?)", (study, known, study_seal(study, known)))
-
-    def remember_data(self, source: str, facts: Mapping[str, Any]) -> None:
-        """Keep what is known of a data source, for the time when it cannot be read."""
-        with self._writing() as db:
-            db.execute("INSERT OR REPLACE INTO data_sets VALUES (?, ?)", (source, canonical_json(facts)))
-
-    def known_data(self, source: str) -> dict[str, Any] | None:
-        """Return what was remembered of a data source."""
-        found = self._read("SELECT facts FROM data_sets WHERE source = ?", (source,))
-        if not found:
-            return None
-        with self._unpacking(f"what is known of the data {source}"):
-            return unpacked_facts(found[0][0])
-
-    # -- the queue ------------------------------------------------------------------------------------
-
-    def claim(self, study: str, owner: str, lease_s: float) -> Claim | None:
-        """Take the waiting jobs of one fit, fewest attempts first, so that what kills a run comes last."""
-        self.free_abandoned()
-        with self._writing() as db:
-            first = db.execute(
-                f"SELECT fit FROM jobs WHERE state = 'pending' AND {_OF_STUDY} ORDER BY attempts, position LIMIT 1",
-                (study,),
-            ).fetchone()
-            if first is None:
-                return None
-            waiting = f"fit = ? AND state = 'pending' AND {_OF_STUDY}"
-            rows = db.execute(f"SELECT key, spec FROM jobs WHERE {waiting} ORDER BY position", (first[0], study))
-            with self._unpacking(f"the jobs of fit {first[0]}"):
-                specs = {key: unpacked_facts(spec) for key, spec in rows.fetchall()}
-            db.execute(
-                "UPDATE jobs SET state = 'running', owner = ?, lease_until = ?, attempts = attempts + 1 "
-                f"WHERE {waiting}",
-                (owner, time.time() + lease_s, first[0], study),
-            )
-        return Claim(first[0], specs)
-
-    def free_abandoned(self) -> int:
-        """Put jobs back whose lease has run out or whose process has ended; return how many."""
-        holders = self._read(
-            "SELECT DISTINCT CAST(owner AS TEXT), CAST(lease_until AS REAL) FROM jobs WHERE state = 'running'"
-        )
-        now = time.time()
-        gone = {owner or "" for owner, until in holders if (until or 0.0) < now or is_gone(owner or "")}
-        freed = 0
-        for owner in gone:
-            with self._writing() as db:
-                # the lease is looked at again: its owner may have renewed it since
-                freed += db.execute(
-                    "UPDATE jobs SET state = 'pending', owner = NULL, lease_until = NULL "
-                    "WHERE state = 'running' AND ifnull(owner, '') = ? AND (ifnull(lease_until, 0) < ? OR ?)",
-                    (owner, now, is_gone(owner)),
-                ).rowcount
-        return freed
-
-    def renew(self, owner: str, lease_s: float) -> int:
-        """Prolong the leases of a process that is alive; return of how many jobs."""
-        with self._writing() as db:
-            return db.execute(
-                "UPDATE jobs SET lease_until = ? WHERE state = 'running' AND owner = ?", (time.time() + lease_s, owner)
-            ).rowcount
-
-    def release(self, owner: str) -> None:
-        """Put back all jobs of a process that stops in order; the attempt does not count."""
-        with self._writing() as db:
-            db.execute(
-                "UPDATE jobs SET state = 'pending', owner = NULL, lease_until = NULL, attempts = attempts - 1 "
-                "WHERE state = 'running' AND owner = ?",
-                (owner,),
-            )
+            db.execute("INSERT OR REPLACE INTO studies VALUES (?, ?)", (study, canonical_json(facts)))
 
     def record(self, done: Mapping[str, Mapping[str, Any]], failed: Mapping[str, Mapping[str, Any]]) -> int:
-        """Write the results of the jobs of a claim, all or none; jobs that are done already stay as they are.
+        """Write the results of jobs, all or none; jobs that are done already stay as they are.
 
         Parameters
         ----------
@@ -234,113 +302,55 @@ class Store:
         int
             How many jobs have changed.
         """
-        free = "owner = NULL, lease_until = NULL"
         n_changed = 0
         with self._writing() as db:
             for key, result in done.items():
-                figures = canonical_json(result["figures"])
-                recorded = (figures, result["seconds"], result["n_test"])
                 changed = db.execute(
-                    "UPDATE jobs SET state = 'done', figures = ?, seconds = ?, n_test = ?, seal = ?, error = NULL, "
-                    f"traceback = NULL, {free} WHERE key = ? AND state != 'done'",
-                    (*recorded, job_seal(key, *recorded), key),
+                    "UPDATE jobs SET state = 'done', figures = ?, seconds = ?, n_test = ?, error = NULL, "
+                    "traceback = NULL WHERE key = ? AND state != 'done'",
+                    (canonical_json(result["figures"]), result["seconds"], result["n_test"], key),
                 ).rowcount
                 if changed and "ranking" in result:
-                    content = packed_ranking(result["ranking"])
+                    content = zlib.compress(canonical_json(result["ranking"]).encode("utf-8", "surrogatepass"))
                     db.execute("INSERT OR REPLACE INTO rankings VALUES (?, ?)", (key, content))
                 n_changed += changed
             for key, failure in failed.items():
                 n_changed += db.execute(
-                    f"UPDATE jobs SET state = 'failed', error = ?, traceback = ?, {free} "
-                    "WHERE key = ? AND state != 'done'",
+                    "UPDATE jobs SET state = 'failed', error = ?, traceback = ? WHERE key = ? AND state != 'done'",
                     (failure["error"], failure["traceback"], key),
                 ).rowcount
         return n_changed
 
-    def retry_failed(self, study: str) -> int:
-        """Let failed jobs wait again; return how many."""
-        with self._writing() as db:
-            return db.execute(
-                "UPDATE jobs SET state = 'pending', error = NULL, traceback = NULL "
-                f"WHERE state = 'failed' AND {_OF_STUDY}",
-                (study,),
-            ).rowcount
-
-    def restore(
-        self,
-        jobs: Iterable[Sequence[Any]],
-        members: Iterable[Sequence[Any]],
-        studies: Iterable[Sequence[Any]],
-        data_sets: Iterable[Sequence[Any]],
-        rankings: Iterable[Sequence[Any]],
-    ) -> None:
-        """Fill an empty store with rows that were saved from another."""
-        columns = "key, fit, spec, position, state, figures, seconds, n_test, error, traceback, seal"
-        with self._writing() as db:
-            db.executemany(f"INSERT INTO jobs ({columns}) VALUES ({', '.join('?' * 11)})", jobs)
-            db.executemany(f"INSERT INTO members VALUES ({', '.join('?' * 10)})", members)
-            db.executemany("INSERT INTO studies VALUES (?, ?, ?)", studies)
-            db.executemany("INSERT INTO data_sets VALUES (?, ?)", data_sets)
-            db.executemany("INSERT INTO rankings VALUES (?, ?)", rankings)
-
     # -- reading --------------------------------------------------------------------------------------
-
-    def _read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        with reading(self.path):
-            return self._db.execute(query, values).fetchall()
-
-    @contextmanager
-    def _unpacking(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except DataError as error:
-            raise damaged(self.path, f"{what}: {error}") from error
-
-    def problem(self) -> str:
-        """Return what is wrong with the file, in words; "" where every row can be read and is what was written."""
-        try:
-            [found] = self._read("PRAGMA integrity_check(1)")[0]
-            if found != "ok":
-                return str(found)
-            for study in self.studies():
-                for _, row in self.rows(study):
-                    self.ranking(row["key"])
-            for [source] in self._read("SELECT source FROM data_sets"):
-                self.known_data(source)
-        except FileFormatError as error:
-            return error.problem
-        return ""
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """Return the facts of each study by its name."""
-        found = {}
-        for study, facts, seal in self._read("SELECT study, facts, seal FROM studies ORDER BY study"):
-            with self._unpacking(f"study {study!r}"):
-                found[study] = unpacked_facts(facts)
-                if seal != study_seal(study, facts):
-                    raise DataError("what is known of it has changed since it was written")
-        return found
+        with self._translated():
+            return {study: json.loads(facts) for study, facts in self._read("SELECT * FROM studies ORDER BY study")}
+
+    def states(self, study: str) -> dict[str, str]:
+        """Return the state of each job of a study, by key: "pending", "done" or "failed"."""
+        return dict(self._read(f"SELECT key, state FROM jobs WHERE {_OF_STUDY}", (study,)))
 
     def counts(self, study: str) -> dict[str, int]:
         """Return the number of jobs by state."""
-        rows = self._read(f"SELECT state, count(*) FROM jobs WHERE {_OF_STUDY} GROUP BY state", (study,))
-        return dict(rows)
+        return dict(self._read(f"SELECT state, count(*) FROM jobs WHERE {_OF_STUDY} GROUP BY state", (study,)))
 
     def rows(self, study: str) -> list[tuple[Member, dict[str, Any]]]:
-        """Return all members of a study in the order of their names, each with what is known of its job."""
-        columns = ", ".join(Member._fields)
+        """Return all members of a study in the order of their names, each with what is recorded of its job."""
+        place = ", ".join(Member._fields)
+        recorded = ("key", "state", "figures", "seconds", "n_test", "error", "traceback")
         rows = self._read(
-            f"SELECT {columns}, m.key, m.seal, state, figures, seconds, n_test, error, traceback, attempts, j.seal "
-            f"FROM members m LEFT JOIN jobs j ON j.key = m.key WHERE study = ? ORDER BY {columns}",
+            f"SELECT {place}, {', '.join(recorded)} FROM members JOIN jobs USING (key) WHERE study = ? "
+            f"ORDER BY {place}",
             (study,),
         )
         found = []
-        for row in rows:
-            member = Member(*row[:7])
-            with self._unpacking(f"study {study!r}, {', '.join(map(str, member))}"):
-                if row[8] != member_seal(study, member, row[7]):
-                    raise DataError("the place of a job has changed since it was written")
-                found.append((member, _job_facts(row[7], *row[9:])))
+        with self._translated():
+            for row in rows:
+                facts = dict(zip(recorded, row[len(Member._fields) :], strict=True))
+                facts["figures"] = json.loads(facts["figures"] or "{}")
+                found.append((Member(*row[: len(Member._fields)]), facts))
         return found
 
     def ranking(self, key: str) -> dict[str, Any] | None:
@@ -348,36 +358,6 @@ class Store:
         found = self._read("SELECT content FROM rankings WHERE key = ?", (key,))
         if not found:
             return None
-        with self._unpacking(f"the ranking of job {key}"):
-            return unpacked_ranking(found[0][0])
-
-
-def _job_facts(
-    key: str,
-    state: Any,
-    figures: Any,
-    seconds: Any,
-    n_test: Any,
-    error: Any,
-    traceback: Any,
-    attempts: Any,
-    seal: Any,
-) -> dict[str, Any]:
-    """What is known of a job; `DataError` where that is damaged."""
-    if state not in ("pending", "running", "done", "failed"):
-        raise DataError("the job is lost" if state is None else f"the state of the job is {state!r}")
-    if state == "done":
-        if not isinstance(figures, str) or not isinstance(seconds, float) or not isinstance(n_test, int):
-            raise DataError("the result has cells of another type")
-        if seal != job_seal(key, figures, seconds, n_test):
-            raise DataError("the result has changed since it was written")
-    return {
-        "state": state,
-        "figures": unpacked_figures(figures) if state == "done" else {},
-        "seconds": seconds if state == "done" else None,
-        "n_test": n_test if state == "done" else None,
-        "error": error if state == "failed" else None,
-        "traceback": traceback if state == "failed" else None,
-        "attempts": attempts,
-        "key": key,
-    }
+        with self._translated():
+            ranking: dict[str, Any] = json.loads(zlib.decompress(found[0][0]).decode("utf-8", "surrogatepass"))
+            return ranking

@@ -1,6 +1,6 @@
-"""A worker process: takes claims from its input, computes them one at a time, and ends when its parent does.
+"""A worker process: takes orders from its input, computes them one at a time, and ends when its parent does.
 
-Claims and outcomes are lines of JSON. A process of its own for each worker, started afresh and not forked, means that
+Orders and outcomes are lines of JSON. A process of its own for each worker, started afresh and not forked, means that
 whatever kills a job (a crash, lack of memory) kills nothing else.
 """
 
@@ -16,11 +16,9 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from omnirank.evaluation.experiments.memory import limit_memory
-
 
 def main(memory_limit: int | None = None) -> None:
-    """Serve claims until the input ends.
+    """Serve orders until the input ends.
 
     Parameters
     ----------
@@ -30,18 +28,28 @@ def main(memory_limit: int | None = None) -> None:
     with suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     answers = _private_output()
-    claims: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(claims,), daemon=True).start()
+    orders: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(orders,), daemon=True).start()
     if memory_limit is not None:
-        limit_memory(memory_limit)
+        _limit_memory(memory_limit)
     from omnirank.core.errors import DataWarning
-    from omnirank.evaluation.experiments.work import perform
+    from omnirank.evaluation.experiments.fit import perform
 
     warnings.simplefilter("ignore", DataWarning)  # said once for every job: ``omnirank info`` says it once
     while True:
-        outcome = perform(json.loads(claims.get()))
+        outcome = perform(json.loads(orders.get()))
         answers.write(json.dumps(outcome) + "\n")
         answers.flush()
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Make allocations beyond a number of bytes fail."""
+    import resource
+
+    # Linux counts what is written here; the address space would also hold libraries and reserved ranges.
+    kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (n_bytes if hard == resource.RLIM_INFINITY else min(n_bytes, hard), hard))
 
 
 def _private_output() -> Any:
@@ -51,10 +59,10 @@ def _private_output() -> Any:
     return answers
 
 
-def _listen(claims: queue.SimpleQueue[str]) -> None:
-    """Pass claims on; the end of the input means that the parent is gone, however it ended: so end at once."""
+def _listen(orders: queue.SimpleQueue[str]) -> None:
+    """Pass orders on; the end of the input means that the parent is gone, however it ended: so end at once."""
     for line in sys.stdin:
-        claims.put(line)
+        orders.put(line)
     os._exit(0)
 
 

@@ -7,31 +7,40 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from omnirank.core.decimals import with_error
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.names import which_names
 from omnirank.core.parameters import check, choice, count, listed
+from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes.traps import of_one_value
+from omnirank.data.traps import of_one_value
+from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.predictor import ONE_VALUE
-from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.experiments.judging import Parts, judge
-from omnirank.evaluation.experiments.learners import make_predictor
+from omnirank.evaluation.cross import FoldParts, judge, over_folds
+from omnirank.evaluation.evaluate import candidate_count
 from omnirank.evaluation.folds import Fold, labelled_folds
-from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.significance import significance
+from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
 from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
 
 SELECTED_BY = ("neighbors", "forest", "significance")
 _JUDGES = ("neighbors", "forest")
@@ -43,6 +52,175 @@ _IN_FOLD = 5
 _TREES = 50
 # Keeps the stream that deals folds apart from those of trees.
 _FOLDS_KEY = 2**31 + 2
+# A mean that is worse by exactly one standard error is within it, however it was rounded.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionCurve:
+    """Cross-validated performance over the number of top features.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of top features, increasing.
+    values : array-like of shape (n_folds, n_sizes)
+        The measure in each fold; NaN where it is not defined.
+    measure : str
+        Name of the measure.
+    larger_is_better : bool
+        Its direction.
+    judged_by : str
+        Who predicts: "neighbors" or "forest".
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.selection import SelectionCurve
+    >>> folds = [[0.5, 0.89, 0.9], [0.6, 0.8, 0.9], [0.7, 0.95, 0.9]]
+    >>> curve = SelectionCurve([1, 2, 4], folds, "accuracy", True, "neighbors")
+    >>> curve.best_size, curve.chosen_size
+    (4, 4)
+    >>> folds[2][1] = 1.0
+    >>> curve = SelectionCurve([1, 2, 4], folds, "accuracy", True, "neighbors")
+    >>> curve.means.round(3).tolist(), curve.standard_errors.round(3).tolist()
+    ([0.6, 0.897, 0.9], [0.058, 0.058, 0.0])
+    """
+
+    sizes: np.ndarray
+    values: np.ndarray
+    measure: str
+    larger_is_better: bool
+    judged_by: str
+
+    def __post_init__(self) -> None:
+        sizes = np.array(self.sizes, dtype=np.int64)
+        values = np.array(self.values, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1:] != sizes.shape or (np.diff(sizes) <= 0).any():
+            raise DataError("a selection curve has a column of values for each of its sizes, which increase")
+        if np.isnan(values).all():
+            raise DataError(f"{self.measure!r} is not defined in any fold: use fewer folds or another measure")
+        for name, array in (("sizes", sizes), ("values", values)):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(self.values)
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean of the measure over the folds in which it is defined, for each size."""
+        return over_folds(self.values)[0]
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """Standard error of each mean; 0 where only one fold is defined."""
+        return over_folds(self.values)[1]
+
+    @property
+    def best_size(self) -> int:
+        """The size with the best mean, the smallest of equals."""
+        return int(self.sizes[self._best])
+
+    @property
+    def limit(self) -> float:
+        """The mean of the best size, worse by one standard error: what a size must reach to be chosen."""
+        error = self.standard_errors[self._best]
+        return float(self.means[self._best] + (-error if self.larger_is_better else error))
+
+    @property
+    def chosen_size(self) -> int:
+        """The smallest size whose mean is within one standard error of the best."""
+        needed = self.limit if self.larger_is_better else -self.limit
+        return int(self.sizes[np.argmax(self._gains >= needed - _ROUNDING * abs(self.means[self._best]))])
+
+    @property
+    def _gains(self) -> np.ndarray:
+        """Means, larger for better; undefined ones are never chosen."""
+        means = self.means
+        return np.where(np.isnan(means), -np.inf, means if self.larger_is_better else -means)
+
+    @property
+    def _best(self) -> int:
+        return int(np.argmax(self._gains))
+
+    @property
+    def summary(self) -> str:
+        """The choice in words.
+
+        Examples
+        --------
+        >>> from omnirank.evaluation.selection import SelectionCurve
+        >>> SelectionCurve([1, 2, 4], [[0.5, 0.8, 0.9], [0.5, 0.9, 0.8]], "accuracy", True, "neighbors").summary
+        'the top 2 features of 4 suffice: accuracy 0.850 ± 0.050, the best of all sizes (2 folds, by neighbours)'
+        """
+        from omnirank.tasks.measuring import MEASURES
+
+        title = MEASURES[self.measure].title if self.measure in MEASURES else self.measure
+        chosen, best = (int(np.searchsorted(self.sizes, size)) for size in (self.chosen_size, self.best_size))
+        by = "neighbours" if self.judged_by == "neighbors" else self.judged_by
+        n = int(self.sizes[-1])
+        which = "the best feature" if self.chosen_size == 1 else f"the top {counted(self.chosen_size, 'feature')}"
+        said = f"{which} of {n} {'suffices' if self.chosen_size == 1 else 'suffice'}"
+        if self.chosen_size == n > 1:
+            said = f"all {n} features are needed, no smaller number that was tried is as good"
+        reached = f"{title} {self._shown(chosen)}"
+        if chosen == best:
+            compared = "the best of all sizes"
+        else:
+            compared = f"the best is {self._shown(best)} with {self.best_size}"
+        return f"{said}: {reached}, {compared} ({self.n_folds} folds, by {by})"
+
+    def _shown(self, i: int) -> str:
+        return with_error(float(self.means[i]), float(self.standard_errors[i]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: size, mean, standard_error, and whether a size is the best one or the chosen one."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "size": self.sizes,
+                "mean": self.means,
+                "standard_error": self.standard_errors,
+                "best": self.sizes == self.best_size,
+                "chosen": self.sizes == self.chosen_size,
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold: numbers, strings and lists; undefined means are None."""
+        return {
+            "measure": self.measure,
+            "larger_is_better": self.larger_is_better,
+            "judged_by": self.judged_by,
+            "n_folds": self.n_folds,
+            "sizes": self.sizes.tolist(),
+            "means": [None if np.isnan(mean) else mean for mean in self.means.tolist()],
+            "standard_errors": [None if np.isnan(error) else error for error in self.standard_errors.tolist()],
+            "best_size": self.best_size,
+            "chosen_size": self.chosen_size,
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the curve; see `omnirank.plots.plot_selection`."""
+        from omnirank.plots.selection import plot_selection
+
+        return plot_selection(self, ax=ax)
+
+
+def selection_sizes(n_features: int) -> list[int]:
+    """Return the sizes that are tried: powers of the square root of 2, rounded, and all features.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.selection import selection_sizes
+    >>> selection_sizes(20)
+    [1, 2, 3, 4, 6, 8, 11, 16, 20]
+    """
+    powers = {round(2 ** (i / 2)) for i in range(2 * n_features.bit_length())}
+    return sorted({size for size in powers if size < n_features} | {n_features})
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,28 +398,50 @@ def selection_curve(
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.evaluation.feature_selection import selection_curve
+    >>> from omnirank.evaluation.selection import selection_curve
     >>> curve = selection_curve(om.UnivariateRanker(), om.datasets.load_sample("iris"), random_state=0)
     >>> curve.sizes.tolist(), curve.n_folds, curve.measure
     ([1, 2, 3, 4], 10, 'f1_macro')
     """
+    check("by", by, choice(*_JUDGES))
     check("n_folds", n_folds, choice(None) | count(2))
-    judge_of = _Judge.made(dataset, by, sizes, measure, n_neighbors, _entropy(random_state, ranker), sample_weight)
-    n_judged = int(dataset.labelled.sum()) if dataset.target is not None else dataset.n_examples
-    wanted = min(_MOST_FOLDS, max(_FEWEST_FOLDS, n_judged // _IN_FOLD)) if n_folds is None else n_folds
-    if n_judged < max(_FEWEST, wanted):
-        kind = "" if dataset.target is None else "labelled "
+    check("n_neighbors", n_neighbors, choice(None) | count(1))
+    without = dataset.target is None
+    if without and by == "forest":
+        raise ParameterError("by", by, "without target there is nothing for a forest to predict; neighbours can")
+    n_judged, kind = candidate_count(dataset, "labelled")
+    if n_folds is None:
+        n_folds = min(_MOST_FOLDS, max(_FEWEST_FOLDS, n_judged // _IN_FOLD))
+    if n_judged < max(_FEWEST, n_folds):
         raise DataError(
-            f"how many features suffice is judged on at least {max(_FEWEST, wanted)} {kind}examples, there are "
+            f"how many features suffice is judged on at least {max(_FEWEST, n_folds)} {kind}examples, there are "
             f"{n_judged}: say how many to keep"
         )
-    folds = labelled_folds(dataset, wanted, stream(judge_of.entropy, _FOLDS_KEY))
+    k = n_neighbors
+    if k is None:
+        k = min(get_task(dataset.task).default_neighbors, max(1, math.isqrt(n_judged)))
+    # the errors of features have to be comparable where the features have different units
+    shown = measure_of(dataset.task, "rrmse" if without and measure is None else measure)
+    entropy = _entropy(random_state, ranker)
+    tried = _tried_sizes(dataset, sizes)
+    folds = labelled_folds(dataset, n_folds, stream(entropy, _FOLDS_KEY))
+    if by == "neighbors":
+        warn_of_many_neighbors(k, n_judged - max(len(fold.test) for fold in folds), kind)
+    judged = _Judged(dataset, by, tried, shown.name, int(k), entropy, sample_weight)
     with warnings.catch_warnings():
         # a fold can lose a class that is rare in the whole: its forest predicts the other one, as it should
         warnings.filterwarnings("ignore", f".*{re.escape(ONE_VALUE)}", UserWarning)
-        values = run_refits(judge_of, ranker, folds, n_jobs, "judging numbers of features")
-    shown = measure_of(dataset.task, judge_of.measure)
-    return SelectionCurve(np.array(judge_of.sizes), np.array(values), shown.name, shown.larger_is_better, by)
+        values = run_refits(judged, ranker, folds, n_jobs, "judging numbers of features")
+    return SelectionCurve(np.array(tried), np.array(values), shown.name, shown.larger_is_better, by)
+
+
+def _tried_sizes(dataset: Dataset, sizes: Sequence[int] | None) -> list[int]:
+    n = dataset.n_features
+    if sizes is None:
+        # features with one value come last, and tell nothing
+        return selection_sizes(max(1, n - len(list(of_one_value(dataset.features)))))
+    check("sizes", sizes, listed(count(1, n, "features"), different=True))
+    return sorted(int(size) for size in sizes)
 
 
 def chosen_features(
@@ -307,67 +507,32 @@ def _entropy(random_state: RandomState, ranker: Any) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
+class _Judged:
     """Ranks the features on the training part of a fold and measures each number of top features on its test part."""
 
     dataset: Dataset
     by: str
-    sizes: tuple[int, ...]
+    sizes: Sequence[int]
     measure: str
     n_neighbors: int
     entropy: int
     sample_weight: np.ndarray | None
 
-    @classmethod
-    def made(
-        cls,
-        dataset: Dataset,
-        by: str,
-        sizes: Sequence[int] | None,
-        measure: str | None,
-        n_neighbors: int | None,
-        entropy: int,
-        sample_weight: np.ndarray | None,
-    ) -> _Judge:
-        """Check what is given and fill in what is not."""
-        check("by", by, choice(*_JUDGES))
-        n, task = dataset.n_features, dataset.task
-        if sizes is None:
-            # features with one value come last, and tell nothing
-            tried = selection_sizes(max(1, n - len(list(of_one_value(dataset.features)))))
-        else:
-            check("sizes", sizes, listed(count(1, n, "features"), different=True))
-            tried = sorted(int(size) for size in sizes)
-        check("n_neighbors", n_neighbors, choice(None) | count(1))
-        without = dataset.target is None
-        if without and by == "forest":
-            raise ParameterError("by", by, "without target there is nothing for a forest to predict; neighbours can")
-        n_judged = dataset.n_examples if without else int(dataset.labelled.sum())
-        k = min(get_task(task).default_neighbors, max(1, math.isqrt(n_judged))) if n_neighbors is None else n_neighbors
-        # the errors of features have to be comparable where the features have different units
-        shown = measure_of(task, "rrmse" if without and measure is None else measure)
-        return cls(dataset, by, tuple(tried), shown.name, int(k), entropy, sample_weight)
-
     def __call__(self, ranker: Any, fold: Fold) -> list[float]:
-        train, test = fold.training(self.dataset), fold.testing(self.dataset)
+        parts = FoldParts.of(fold, self.dataset)
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[fold.train]}
-        ranking = ranking_of_part(clone(ranker), train, self.dataset, **weights)
+        ranking = ranking_of_part(clone(ranker), parts.train, self.dataset, **weights)
         n_jobs = ranker.get_params(deep=False).get("n_jobs")
-        measured = self._by_forest if self.by == "forest" else self._by_neighbors
-        return [measured(ranking, size, train, test, n_jobs)[self.measure] for size in self.sizes]
-
-    def _by_neighbors(
-        self, ranking: Ranking, size: int, train: Dataset, test: Dataset, n_jobs: int | None
-    ) -> dict[str, float]:
+        if self.by == "forest":
+            return [self._by_forest(ranking, size, parts, n_jobs) for size in self.sizes]
         # weights would hide how many features there are
-        options: dict[str, Any] = {"top": size, "weighted": False, "scaled": True, "n_jobs": n_jobs}
-        return dict(evaluate(ranking, train, test, self.n_neighbors, **options))
+        same = {"n_neighbors": self.n_neighbors, "weighted": False, "scaled": True, "n_jobs": n_jobs}
+        return [judge(ranking, parts, same | {"top": size})[self.measure] for size in self.sizes]
 
-    def _by_forest(
-        self, ranking: Ranking, size: int, train: Dataset, test: Dataset, n_jobs: int | None
-    ) -> dict[str, float]:
+    def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         kept = np.flatnonzero(ranking.ranks <= size)
-        parts = [part.select_features(kept) for part in (train, test)]
-        settings = {"n_trees": _TREES, "supervision": 1.0, "n_jobs": n_jobs}
-        forest = make_predictor("pct-forest", self.dataset.task, settings, self.entropy).fit(parts[0])
-        return judge(forest, Parts(parts[0], parts[0], parts[1]), {})
+        own = FoldParts(*(part.select_features(kept) for part in parts))
+        predicts_classes = get_task(self.dataset.task).kind in ("classes", "labels")
+        learner = PCTForestClassifier if predicts_classes else PCTForestRegressor
+        forest = learner(n_trees=_TREES, supervision=1.0, n_jobs=n_jobs, random_state=self.entropy).fit(own.train)
+        return float(judge(forest, own, {})[self.measure])

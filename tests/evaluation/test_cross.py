@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.evaluation.agreement import ranking_agreement
-from omnirank.evaluation.curves import Curve, label_curve, top_curve
-from omnirank.evaluation.evaluate import evaluate, predictions
+from omnirank.evaluation.cross import evaluate_folds, over_folds, relevance
+from omnirank.evaluation.curves import (
+    Curve,
+    curve_area,
+    label_curve,
+    saturation_curve,
+    saturation_rankings,
+    saturation_size,
+    top_curve,
+)
+from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds, relevance
-from omnirank.evaluation.saturation import saturation_curve, saturation_rankings, saturation_size
+from omnirank.evaluation.stability import ranking_agreement
 from omnirank.plots import plot_curves
 from omnirank.testing import tiny_dataset
 
@@ -47,29 +54,29 @@ def test_means_over_folds_are_weighted_by_size():
     assert list(results.rankings) == [fold.key for fold in folds]
 
 
-def test_classes_are_pooled():
+def test_f1_is_a_mean_over_folds_too():
     data = classes(50)
     folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
-    summed = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
-    counts = np.zeros((2, 2))
-    for fold in folds:
-        train, test = data.take(fold.train), data.take(fold.test)
-        means = predictions(om.UnivariateRanker().fit(train), train, test, 5).means[5]
-        np.add.at(counts, (test.target.values[:, 0].astype(int), means.argmax(axis=1)), 1)
-    f1 = np.mean(2 * np.diag(counts) / (counts.sum(axis=0) + counts.sum(axis=1)))
-    assert summed.summary["f1_macro"].item() == pytest.approx(f1)
-    mean = evaluate_folds(om.UnivariateRanker(), data, folds, 5, aggregate="mean").summary["f1_macro"].item()
-    assert mean == pytest.approx(np.average(summed.frame["f1_macro"], weights=summed.frame["n_test"]))
-    assert mean != pytest.approx(f1)
+    results = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
+    frame = results.frame
+    for name in ("f1_macro", "accuracy"):
+        expected = np.average(frame[name], weights=frame["n_test"])
+        assert results.summary[name].item() == pytest.approx(expected)
+
+
+def test_folds_without_a_value_are_left_out_of_means():
+    means, errors = over_folds([[1.0, np.nan], [0.0, np.nan], [np.nan, np.nan]], [3, 1, 9])
+    assert means[0] == 0.75
+    assert errors[0] == pytest.approx(np.sqrt((0.25**2 + 0.75**2) / 2))
+    assert np.isnan([means[1], errors[1]]).all()
 
 
 @pytest.mark.parametrize("task", ["multi-label", "hierarchical-multi-label", "clustering", "mixed-targets"])
 def test_every_kind_of_target(task):
     data = tiny_dataset(task)
     folds = make_folds(data, "cross-validation", n_folds=3, random_state=0)
-    for aggregate in ("mean", "pooled"):
-        summary = evaluate_folds(np.arange(5.0), data, folds, 3, aggregate=aggregate, top=2).summary
-        assert np.isfinite(summary.iloc[0, 3:].astype(float)).any()
+    summary = evaluate_folds(np.arange(5.0), data, folds, 3, top=2).summary
+    assert np.isfinite(summary.iloc[0, 3:].astype(float)).any()
 
 
 def test_which_labels_are_seen():
@@ -105,8 +112,6 @@ def test_bad_calls():
     data = classes()
     with pytest.raises(ValueError, match="no fold"):
         evaluate_folds(np.ones(6), data, [])
-    with pytest.raises(ValueError, match="aggregate='median'"):
-        evaluate_folds(np.ones(6), data, make_folds(data, "split"), aggregate="median")
 
 
 # -- curves -----------------------------------------------------------------------------------------------
@@ -129,6 +134,15 @@ def test_curve_over_labels():
     plain = evaluate_folds(om.UnivariateRanker(), data, make_folds(data, "split"), 3)
     with pytest.raises(ValueError, match="hide no labels"):
         label_curve(plain, "f1_macro")
+
+
+def test_area_of_five_points_is_the_published_formula():
+    p = [0.070, 0.462, 0.776, 0.847, 0.894]
+    assert curve_area(p) == pytest.approx((p[0] / 2 + p[1] + p[2] + p[3] + p[4] / 2) / 4)
+    assert curve_area([0.3]) == 0.3
+    for values in ([], [[0.1]]):
+        with pytest.raises(ValueError, match="curve"):
+            curve_area(values)
 
 
 def test_better_by_follows_the_direction():

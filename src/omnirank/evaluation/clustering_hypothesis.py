@@ -57,7 +57,7 @@ def clustering_hypothesis(
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.evaluation.measures import clustering_hypothesis
+    >>> from omnirank.evaluation.clustering_hypothesis import clustering_hypothesis
     >>> data = om.Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
     >>> clustering_hypothesis(data, random_state=1)
     1.0
@@ -104,7 +104,7 @@ def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form:
     --------
     >>> import numpy as np
     >>> from omnirank.data.target import Target
-    >>> from omnirank.evaluation.measures import explained_by_clusters
+    >>> from omnirank.evaluation.clustering_hypothesis import explained_by_clusters
     >>> from omnirank.tasks import prototype_columns
     >>> target = Target.numeric(np.array([[0.0], [2.0], [4.0], [6.0]]), ["yield"])
     >>> explained_by_clusters(prototype_columns(target), np.array([0, 0, 1, 1]))

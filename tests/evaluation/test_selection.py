@@ -19,10 +19,10 @@ from omnirank.core.registry import get_method
 from omnirank.core.seeds import stream
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, DataTypeError, ParameterError
-from omnirank.evaluation import feature_selection
-from omnirank.evaluation.feature_selection import selection_curve
+from omnirank.evaluation import selection
+from omnirank.evaluation.cross import judge
 from omnirank.evaluation.folds import labelled_folds
-from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.evaluation.selection import SelectionCurve, selection_curve, selection_sizes
 from omnirank.rankers.base import BaseRanker
 from omnirank.testing import tiny_dataset
 
@@ -107,7 +107,7 @@ def test_curve_is_that_of_a_plain_loop():
     ranker = om.UnivariateRanker()
     curve = selection_curve(ranker, data, sizes=[1, 3, 12], n_folds=4, n_neighbors=5, random_state=3)
     assert curve.values.shape == (4, 3)
-    folds = labelled_folds(data, 4, stream(3, feature_selection._FOLDS_KEY))
+    folds = labelled_folds(data, 4, stream(3, selection._FOLDS_KEY))
     for fold, values in zip(folds, curve.values, strict=True):
         train, test = data.take(fold.train), data.take(fold.test)
         assert test.labelled.all()
@@ -141,11 +141,11 @@ def test_no_example_that_judges_is_ranked_with(monkeypatch):
     data = om.Dataset(np.column_stack([np.arange(60), rng.normal(size=(60, 2))]), rng.normal(size=60))
     judged = []
 
-    def watched(ranking, train, test, *args, **options):
-        judged.append(set(test.features.numeric[:, 0].astype(int).tolist()))
-        return om.evaluate(ranking, train, test, *args, **options)
+    def watched(ranking, parts, evaluation):
+        judged.append(set(parts.test.features.numeric[:, 0].astype(int).tolist()))
+        return judge(ranking, parts, evaluation)
 
-    monkeypatch.setattr(feature_selection, "evaluate", watched)
+    monkeypatch.setattr(selection, "judge", watched)
     SEEN.clear()
     curve = selection_curve(Spy(), data, n_folds=5, random_state=0)
     assert len(SEEN) == 5

@@ -1,0 +1,445 @@
+"""Cross-validation: rankings and learners are fitted to training parts and judged on test parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, count
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.dataset import Dataset
+from omnirank.data.in_memory import in_memory
+from omnirank.data.remarks import warn_about
+from omnirank.evaluation.alignment import RankingLike, aligned_targets, ranking_of_data
+from omnirank.evaluation.evaluate import candidate_count, evaluate, evaluate_counts, measured
+from omnirank.evaluation.folds import Fold, make_folds
+from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.rankers.refits import ranking_of_part
+from omnirank.tasks import get_task
+from omnirank.tasks.measuring import measure, measure_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omnirank.relational.dataset import RelationalDataset
+
+BASELINE = "constant"
+
+
+# -- one fold -------------------------------------------------------------------------------------
+
+
+class FoldParts(NamedTuple):
+    """The parts of a fold: to train, the same with all labels that there are, and to test; tables or relational."""
+
+    train: Any
+    restored: Any
+    test: Any
+
+    @classmethod
+    def of(cls, fold: Fold, dataset: Any, *, labelled_only: bool = False) -> FoldParts:
+        """Return the parts of a data set; ``labelled_only`` leaves unlabelled training examples out."""
+        parts = cls(fold.training(dataset), fold.training_with_all_labels(dataset), fold.testing(dataset))
+        return parts.without_unlabelled() if labelled_only else parts
+
+    def without_unlabelled(self) -> FoldParts:
+        """Return the same parts with the labelled training examples only."""
+        return self if self.train.target is None else self._replace(train=self.train.take(self.train.labelled))
+
+    @property
+    def n_judged(self) -> int:
+        """Number of test examples that count: those with a known target, all where there is no target."""
+        return int(self.test.n_examples if self.test.target is None else self.test.labelled.sum())
+
+
+class RankedEnsemble(NamedTuple):
+    """A ranking of relations, which no distance can weigh, and the ensemble behind it, which is judged instead."""
+
+    ranking: Ranking
+    predictor: Any
+
+
+def judge(model: Any, parts: FoldParts, evaluation: Mapping[str, Any]) -> Any:
+    """Return all measures of a model on the test part of a fold.
+
+    Parameters
+    ----------
+    model : Ranking, RankedEnsemble or fitted predictor
+        A ranking is judged by what neighbours predict in a distance that weighs features by it, a predictor by its own
+        predictions, a ranking of relations by those of its ensemble.
+    parts : FoldParts
+        The fold. Neighbours of an oracle have all labels that there are.
+    evaluation : mapping
+        Keyword arguments of `omnirank.evaluate`; a predictor takes those of `omnirank.measures.measure`.
+
+    Returns
+    -------
+    dict
+        Values by measure; one such dict for each number where ``n_neighbors`` is a list.
+    """
+    if isinstance(model, Ranking):
+        train = parts.restored if evaluation.get("neighbors") == "oracle" else parts.train
+        values = measured(model, train, parts.test, **evaluation)
+        return values if isinstance(evaluation.get("n_neighbors"), list) else next(iter(values.values()))
+    predictor = model.predictor if isinstance(model, RankedEnsemble) else model
+    train = parts.train
+    training, truth = aligned_targets(train, parts.test)
+    if training.levels != train.target.levels:
+        raise DataError("the test data have classes that the training data do not declare")
+    means = predictor.predict_means(parts.test)
+    return measure(truth, means, training=training, task=train.task, hierarchy=train.hierarchy, **evaluation)
+
+
+# -- all folds ------------------------------------------------------------------------------------
+
+
+class JudgedFold(NamedTuple):
+    """A fold, the models that were fitted to its training part, and their measures on its test part, by key."""
+
+    fold: Fold
+    parts: FoldParts
+    models: Mapping[Any, Any]
+    measures: Mapping[Any, Any]
+
+
+def judge_folds(
+    dataset: Any,
+    folds: Iterable[Fold],
+    models_of: Callable[[Any], Mapping[Any, Any]],
+    evaluation: Mapping[str, Any],
+    *,
+    labelled_only: bool = False,
+) -> Iterator[JudgedFold]:
+    """Fit models to every training part and judge them on the test parts, one fold in memory at a time.
+
+    Parameters
+    ----------
+    dataset : Dataset or RelationalDataset
+        The data with all labels that there are.
+    folds : iterable of Fold
+        The folds.
+    models_of : callable
+        From a training part to rankings or fitted predictors, by key.
+    evaluation : mapping
+        As in `judge`.
+    labelled_only : bool
+        Whether unlabelled training examples are left out.
+    """
+    for fold in folds:
+        parts = FoldParts.of(fold, dataset, labelled_only=labelled_only)
+        models = models_of(parts.train)
+        yield JudgedFold(fold, parts, models, {key: judge(model, parts, evaluation) for key, model in models.items()})
+
+
+def over_folds(values: ArrayLike, weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means over folds and their standard errors; folds in which a value is not defined (NaN) are left out.
+
+    All measures, F1 too, are such means: of the values in the folds, not of all predictions together.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_folds, n)
+        One row per fold.
+    weights : array-like of shape (n_folds,), optional
+        Weights of the folds: their numbers of test examples. None: equal weights.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        NaN where no fold has a value. The standard error is 0 where one fold has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.cross import over_folds
+    >>> means, errors = over_folds([[0.5, 1.0], [0.8, np.nan]], weights=[10, 20])
+    >>> means.round(3).tolist(), errors.round(3).tolist()
+    ([0.7, 1.0], [0.158, 0.0])
+    """
+    values = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(values)
+    shares = known * (1.0 if weights is None else np.asarray(weights, dtype=np.float64)[:, None])
+    n, total = known.sum(axis=0), shares.sum(axis=0)
+    means = np.where(
+        total > 0, (np.where(known, values, 0.0) * shares).sum(axis=0) / np.where(total > 0, total, 1), np.nan
+    )
+    squares = (np.where(known, values - means, 0.0) ** 2).sum(axis=0)
+    errors = np.sqrt(squares / np.maximum(n - 1, 1) / np.maximum(n, 1))
+    return means, np.where(n > 0, errors, np.nan)
+
+
+# -- rankings -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResults:
+    """Measures of rankings over folds.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are),
+        ``n_test``, ``n_neighbors`` and the measures.
+    summary : DataFrame
+        One row per number of labelled examples and of neighbours: ``n_labelled`` (None where folds hide no labels),
+        ``n_folds``, ``n_neighbors`` and the means of the measures, weighted by the folds' labelled test examples.
+    rankings : dict of str to Ranking
+        The ranking of every fold, by key.
+    """
+
+    frame: pd.DataFrame
+    summary: pd.DataFrame
+    rankings: Mapping[str, Ranking] = field(repr=False)
+
+
+def evaluate_folds(
+    ranker: RankingLike,
+    dataset: Dataset,
+    folds: Sequence[Fold],
+    n_neighbors: int | Sequence[int] | None = None,
+    *,
+    use_unlabelled: bool = True,
+    **options: Any,
+) -> FoldResults:
+    """Rank the features on every training part and judge the rankings on the test parts.
+
+    Parameters
+    ----------
+    ranker : ranker or Ranking or array-like
+        A ranker, of which a copy is fitted to every training part; or one ranking for all folds.
+    dataset : Dataset
+        The data with all labels that there are.
+    folds : sequence of Fold
+        What `omnirank.evaluation.folds.make_folds` returned.
+    n_neighbors : int, sequence of int or None
+        As in `omnirank.evaluate`.
+    use_unlabelled : bool
+        Whether the ranker sees the unlabelled training examples (and, with ``neighbors="published"``, whether they
+        take neighbours' places): False is the supervised ranking of a semi-supervised study.
+    **options
+        Further parameters of `omnirank.evaluate`. With ``neighbors="oracle"`` neighbours have all labels; the ranker
+        has only those of the fold.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.cross import evaluate_folds
+    >>> from omnirank.evaluation.folds import make_folds
+    >>> data = om.datasets.load_sample("linnerud")
+    >>> folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
+    >>> results = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
+    >>> results.frame["key"].tolist()[:2], results.frame["n_test"].tolist(), len(results.summary)
+    (['repetition=0 fold=0', 'repetition=0 fold=1'], [5, 5, 5, 5], 1)
+    """
+    import pandas as pd
+
+    if not folds:
+        raise DataError("there is no fold to evaluate")
+    dataset = in_memory(dataset)
+    warn_about(dataset)  # of all of it, not of the first training part
+    counts = evaluate_counts(n_neighbors, dataset.task)
+    options["n_neighbors"] = counts
+    rows, rankings, candidates = [], {}, []
+    groups: dict[int | None, list[tuple[dict[int, dict[str, float]], int]]] = {}
+    for judged in judge_folds(
+        dataset,
+        folds,
+        lambda train: {"": _ranking_of(ranker, train, dataset)},
+        options,
+        labelled_only=not use_unlabelled,
+    ):
+        fold, parts = judged.fold, judged.parts
+        rankings[fold.key] = judged.models[""]
+        train = parts.restored if options.get("neighbors") == "oracle" else parts.train
+        candidates.append(candidate_count(train, options.get("neighbors", "labelled")))
+        groups.setdefault(fold.n_labelled, []).append((judged.measures[""], parts.n_judged))
+        n_known = int(train.labelled.sum()) if fold.n_labelled is None else fold.n_labelled
+        about: dict[str, Any] = {"key": fold.key, "n_labelled": n_known, "n_test": len(fold.test)}
+        rows += [about | {"n_neighbors": k} | values for k, values in judged.measures[""].items()]
+    warn_of_many_neighbors(max(counts), *min(candidates))
+    summary = []
+    for n_labelled, group in groups.items():
+        for k in counts:
+            found = [measures[k] for measures, _ in group]
+            means, _ = over_folds([list(values.values()) for values in found], [weight for _, weight in group])
+            about = {"n_labelled": n_labelled, "n_folds": len(group), "n_neighbors": k}
+            summary.append(about | dict(zip(found[0], means.tolist(), strict=True)))
+    return FoldResults(pd.DataFrame(rows), pd.DataFrame(summary), rankings)
+
+
+def _ranking_of(ranker: RankingLike, train: Dataset, whole: Dataset) -> Ranking:
+    if hasattr(ranker, "fit"):
+        ranker = ranking_of_part(clone(ranker), train, whole)
+    return ranking_of_data(ranker, train)
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """A ranking compared with rankings that do not look at the data, by one measure.
+
+    Parameters
+    ----------
+    measure : str
+        The measure.
+    larger_is_better : bool
+        Its direction.
+    value : float
+        Of the ranking.
+    uniform : float
+        With equal weights of all features (without target: of the first features of the data).
+    random : tuple of float
+        Of random rankings.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.cross import Relevance
+    >>> found = Relevance("rrmse", False, 0.5, 0.75, (0.9, 0.8, 0.4, 0.9))
+    >>> found.gain, found.random_mean, found.share_beaten
+    (0.25, 0.75, 0.75)
+    """
+
+    measure: str
+    larger_is_better: bool
+    value: float
+    uniform: float
+    random: tuple[float, ...]
+
+    @property
+    def gain(self) -> float:
+        """How much better the ranking is than equal weights; positive is better."""
+        return self.value - self.uniform if self.larger_is_better else self.uniform - self.value
+
+    @property
+    def random_mean(self) -> float:
+        """Mean of the random rankings."""
+        return float(np.mean(self.random))
+
+    @property
+    def share_beaten(self) -> float:
+        """Share of the random rankings that are worse; ties count half."""
+        sign = 1 if self.larger_is_better else -1
+        differences = sign * (self.value - np.array(self.random))
+        return float(np.mean((differences > 0) + 0.5 * (differences == 0)))
+
+
+def relevance(
+    ranking: RankingLike,
+    train: Dataset,
+    test: Dataset,
+    n_neighbors: int | None = None,
+    *,
+    n_random: int = 10,
+    measure: str | None = None,
+    random_state: RandomState = None,
+    **options: Any,
+) -> Relevance:
+    """Compare a ranking with equal weights and with random rankings.
+
+    Parameters
+    ----------
+    ranking, train, test, n_neighbors
+        As in `omnirank.evaluate`.
+    n_random : int
+        Number of random rankings; their scores are uniform in [0, 1).
+    measure : str, optional
+        By default the task's primary measure.
+    random_state : None, int, RandomState or Generator
+        Seed of the random rankings.
+    **options
+        Further parameters of `omnirank.evaluate`.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.cross import relevance
+    >>> train, test = om.datasets.load_sample("digits").split(0.5, random_state=0)
+    >>> ranking = om.UnivariateRanker().fit(train).ranking_
+    >>> relevance(ranking, train, test, random_state=0, top=10).share_beaten
+    1.0
+    """
+    check("n_random", n_random, count(1))
+    shown = measure_of(train.task, measure)
+    entropy = root_entropy(random_state)
+    n = train.n_features
+    scores = [ranking, np.ones(n), *(stream(entropy, i).random(n) for i in range(n_random))]
+    found = [evaluate(each, train, test, n_neighbors, **options) for each in scores]
+    value, uniform, *random = (values[shown.name] for values in found)
+    return Relevance(shown.name, shown.larger_is_better, value, uniform, tuple(random))
+
+
+# -- relational learners --------------------------------------------------------------------------
+
+
+class _Constant:
+    """Predicts the mean of the training target, or the frequencies of its classes."""
+
+    def __init__(self, train: RelationalDataset) -> None:
+        assert train.target is not None
+        self._means = np.nanmean(get_task(train.task).columns(train.target, train.hierarchy).dense(), axis=0)
+
+    def predict_means(self, test: RelationalDataset) -> np.ndarray:
+        return np.tile(self._means, (test.n_examples, 1))
+
+
+def evaluate_relational(
+    models: Mapping[str, Any], dataset: RelationalDataset, *, n_folds: int = 10, random_state: RandomState = None
+) -> pd.DataFrame:
+    """Cross-validate relational learners.
+
+    Examples are dealt into folds; the facts of the database, but for the target, stay known to all. The targets of the
+    test examples are hidden.
+
+    Parameters
+    ----------
+    models : mapping of str to estimator
+        Relational trees, forests and boosting, by name; they stay as they are.
+    dataset : RelationalDataset
+        The data, with a target.
+    n_folds : int
+        Number of folds; classes are spread evenly.
+    random_state : None, int, RandomState or Generator
+        The seed of the folds.
+
+    Returns
+    -------
+    DataFrame
+        A row per model and measure, and for ``"constant"``, which predicts the mean or the most frequent class: the
+        mean over the folds, weighted by their test examples, and its standard error.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.cross import evaluate_relational
+    >>> data = om.datasets.make_movies(random_state=0)
+    >>> models = {"tree": om.RelationalTreeClassifier(random_state=0)}
+    >>> found = evaluate_relational(models, data, n_folds=3, random_state=0)
+    >>> accuracy = found[found["measure"] == "accuracy"].set_index("model")["value"]
+    >>> bool(accuracy["tree"] > accuracy["constant"] + 0.2)
+    True
+    """
+    import pandas as pd
+
+    if dataset.target is None:
+        raise DataError("there is no target to predict: name a column of the table whose rows are the examples")
+    if BASELINE in models:
+        raise ParameterError(f"the name {BASELINE!r} is that of the constant prediction: choose another one")
+
+    def fitted(train: RelationalDataset) -> dict[str, Any]:
+        return {BASELINE: _Constant(train)} | {name: clone(model).fit(train) for name, model in models.items()}
+
+    labelled = dataset.take(dataset.labelled)
+    folds = make_folds(labelled, n_folds=n_folds, random_state=random_state)  # type: ignore[arg-type]  # target only
+    judged = [(one.measures, one.parts.n_judged) for one in judge_folds(labelled, folds, fitted, {})]
+    weights = [weight for _, weight in judged]
+    rows: list[tuple[Any, ...]] = []
+    for name, first in judged[0][0].items():
+        values = [list(measures[name].values()) for measures, _ in judged]
+        rows += zip([name] * len(first), first, *over_folds(values, weights), strict=True)
+    return pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])
