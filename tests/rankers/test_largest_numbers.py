@@ -9,8 +9,8 @@ import omnirank as om
 from omnirank.core.registry import methods
 from omnirank.data.notes.traps import find_traps
 from omnirank.data.table import Table
-from omnirank.evaluation.permuted_copies import copies_p_values
-from omnirank.data.traps import find_traps
+from omnirank.evaluation.significance import copies_p_values
+from omnirank.data.notes.traps import find_traps
 from omnirank.evaluation.significance import copies_p_values
 
 HUGE = 2.0**1023

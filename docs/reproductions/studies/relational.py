@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from omnirank.evaluation.relational import BASELINE, evaluate_relational
+from omnirank.evaluation.cross import BASELINE, evaluate_relational
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 import omnirank as om
 from omnirank.evaluation.cross import BASELINE, evaluate_relational

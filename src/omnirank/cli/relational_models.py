@@ -89,11 +89,8 @@ def evaluate(
     from omnirank.cli.tree import with_parameters
     from omnirank.core.parallel import progress_bars
     from omnirank.measures import MEASURES
-    from omnirank.evaluation.relational import evaluate_relational
-    from omnirank.relational import RelationalForest
     from omnirank.evaluation.cross import evaluate_relational
-    from omnirank.measures import MEASURES
-    from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
+    from omnirank.relational import RelationalForest
 
     jobs = parameters.pop("n_jobs")
     models = {}

@@ -15,8 +15,8 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.in_memory import in_memory
-from omnirank.data.remarks import warn_about
+from omnirank.data.containers import in_memory
+from omnirank.data.notes import warn_about
 from omnirank.evaluation.alignment import RankingLike, aligned_targets, ranking_of_data
 from omnirank.evaluation.evaluate import candidate_count, evaluate, evaluate_counts, measured
 from omnirank.evaluation.folds import Fold, make_folds
@@ -418,7 +418,7 @@ def evaluate_relational(
     >>> import omnirank as om
     >>> from omnirank.evaluation.cross import evaluate_relational
     >>> data = om.datasets.make_movies(random_state=0)
-    >>> models = {"tree": om.RelationalTreeClassifier(random_state=0)}
+    >>> models = {"tree": om.relational.RelationalTree(random_state=0)}
     >>> found = evaluate_relational(models, data, n_folds=3, random_state=0)
     >>> accuracy = found[found["measure"] == "accuracy"].set_index("model")["value"]
     >>> bool(accuracy["tree"] > accuracy["constant"] + 0.2)

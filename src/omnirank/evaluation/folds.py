@@ -21,7 +21,7 @@ from omnirank.core.types import RandomState
 from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.dataset import Dataset, strata
-from omnirank.data.in_memory import in_memory
+from omnirank.data.containers import in_memory
 from omnirank.data.resampling import first_rows
 from omnirank.data.table import chosen_numbers
 

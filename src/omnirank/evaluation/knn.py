@@ -16,7 +16,7 @@ from omnirank.core.types import RandomState
 from omnirank.core.variances import column_units
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import aligned_features, check_same_task, joint_targets
@@ -27,7 +27,7 @@ from omnirank.neighbors.used_rows import UsedRows, feature_facts
 from omnirank.neighbors.weighted_in_parts import WeightedSearch
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.needs import more_memory
+from omnirank.shards.samples import more_memory
 from omnirank.tasks import PrototypeColumns, get_task
 
 NEIGHBOR_PREDICTORS = ("knn", "ml-knn")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from scipy import sparse
 
 from omnirank.core.parallel import run_parallel
@@ -14,7 +15,7 @@ from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
 from omnirank.core.seeds import stream
 from omnirank.data.containers import FeaturesLike, in_memory
-from omnirank.core.tied_ranks import average_ranks
+from omnirank.evaluation.statistics import average_ranks
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.evaluation.alignment import RankingLike, ranking_for
@@ -156,6 +157,7 @@ def redundancy(
     Examples
     --------
     >>> import numpy as np
+from scipy.stats import rankdata
     >>> import omnirank as om
     >>> rng = np.random.default_rng(0)
     >>> signal, other = rng.normal(size=(2, 200))
@@ -207,6 +209,7 @@ def leader_groups(n: int, pairs: Pairs) -> dict[int, dict[int, float]]:
     Examples
     --------
     >>> import numpy as np
+from scipy.stats import rankdata
     >>> from omnirank.evaluation.redundancy import Pairs
     >>> from omnirank.evaluation.redundancy import leader_groups
     >>> leader_groups(4, Pairs(np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([0.9, 0.95, 1.0])))
@@ -276,6 +279,7 @@ def associated_pairs(table: Table, threshold: float, n_jobs: int | None = None) 
     Examples
     --------
     >>> import numpy as np
+from scipy.stats import rankdata
     >>> from omnirank.data.table import Table
     >>> from omnirank.evaluation.redundancy import associated_pairs
     >>> x = np.arange(20.0)
@@ -326,7 +330,7 @@ def _numeric_blocks(table: Table) -> Iterator[_Numbers]:
 def _standard_ranks(values: np.ndarray) -> np.ndarray:
     if not len(values):
         return values
-    ranks = average_ranks(values) - (len(values) + 1) / 2
+    ranks = rankdata(values) - (len(values) + 1) / 2
     spread = ranks.std()
     return ranks / spread if spread > 0 else np.zeros(len(values))
 

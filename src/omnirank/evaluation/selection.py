@@ -23,8 +23,8 @@ from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes.traps import of_one_value
-from omnirank.data.traps import of_one_value
-from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.data.notes.traps import of_one_value
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.predictor import ONE_VALUE
 from omnirank.evaluation.cross import FoldParts, judge, over_folds
@@ -205,7 +205,7 @@ class SelectionCurve:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve; see `omnirank.plots.plot_selection`."""
-        from omnirank.plots.selection import plot_selection
+        from omnirank.plots.curves import plot_selection
 
         return plot_selection(self, ax=ax)
 

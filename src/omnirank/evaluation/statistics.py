@@ -137,7 +137,7 @@ class Comparison:
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the average ranks; see `omnirank.plots.plot_critical_difference`."""
-        from omnirank.plots.critical_difference import plot_critical_difference
+        from omnirank.plots.methods import plot_critical_difference
 
         return plot_critical_difference(self, ax, **options)
 

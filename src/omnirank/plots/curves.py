@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from omnirank.evaluation.curves import Curve
-    from omnirank.evaluation.selection_curve import SelectionCurve
+    from omnirank.evaluation.selection import SelectionCurve
 
 _BASELINE = "#8a94a0"
 # Numbers that fit below the axis.

@@ -24,7 +24,6 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.types import PathLike
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable
-from omnirank.report.page import Section, drawing
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -36,14 +36,10 @@ _OF_RELATIONS = ("importance", "by")
 PREDICTORS = {
     "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),
     "pct-forest": ("omnirank.ensembles.pct_forest", "PCTForestClassifier", "PCTForestRegressor"),
-    "relational-tree": ("omnirank.relational.tree_learners", "RelationalTreeClassifier", "RelationalTreeRegressor"),
-    "relational-forest": (
-        "omnirank.relational.forest_learners", "RelationalForestClassifier", "RelationalForestRegressor",
-    ),
-    "relational-boosting": (
-        "omnirank.relational.boosting_learners", "RelationalBoostingClassifier", "RelationalBoostingRegressor",
-    ),
-}  # fmt: skip
+    "relational-tree": ("omnirank.relational", "RelationalTree", "RelationalTree"),
+    "relational-forest": ("omnirank.relational", "RelationalForest", "RelationalForest"),
+    "relational-boosting": ("omnirank.relational", "RelationalBoosting", "RelationalBoosting"),
+}
 
 
 def data_of(use: str) -> str:

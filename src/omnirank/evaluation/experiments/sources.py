@@ -16,7 +16,7 @@ from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset, join_examples
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.dataset import Dataset
-from omnirank.data.joining import join_examples
+from omnirank.data.dataset import join_examples
 from omnirank.data.target import Target
 from omnirank.evaluation.cross import FoldParts
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
