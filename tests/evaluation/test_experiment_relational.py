@@ -12,7 +12,6 @@ from omnirank.evaluation.experiments import read_plan, read_results, run_plan
 from omnirank.evaluation.folds import make_folds
 from omnirank.measures import measure
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
-from omnirank.measures import measure
 from reference.experiment_plans import in_process
 
 FRAMES = om.datasets.make_movies(60, random_state=0, as_frames=True)

@@ -10,8 +10,6 @@ from omnirank.core.registry import methods
 from omnirank.data.notes.traps import find_traps
 from omnirank.data.table import Table
 from omnirank.evaluation.significance import copies_p_values
-from omnirank.data.notes.traps import find_traps
-from omnirank.evaluation.significance import copies_p_values
 
 HUGE = 2.0**1023
 N = 60

@@ -19,8 +19,6 @@ import pandas as pd
 
 from omnirank.evaluation.cross import BASELINE, evaluate_relational
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
-import omnirank as om
-from omnirank.evaluation.cross import BASELINE, evaluate_relational
 
 FIGURES = Path(__file__).parent.parent / "figures"
 SETS = ("trains", "mutagenesis_42", "mutagenesis_188", "muta188", "uwcse", "webkb")

@@ -88,8 +88,8 @@ def evaluate(
     """Cross-validate a tree and a forest of each preset, beside a constant prediction."""
     from omnirank.cli.tree import with_parameters
     from omnirank.core.parallel import progress_bars
-    from omnirank.measures import MEASURES
     from omnirank.evaluation.cross import evaluate_relational
+    from omnirank.measures import MEASURES
     from omnirank.relational import RelationalForest
 
     jobs = parameters.pop("n_jobs")

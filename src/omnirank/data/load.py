@@ -128,13 +128,7 @@ def load(
     """
     given = dict(locals())
     path = _existing(path)
-    kind = file_format(path, separator)
-    if kind != "delimited" and (header != "auto" or separator is not None or len(missing)):
-        raise ParameterError(f"header, separator and missing are for delimited text, not for {path.name}")
-    if kind in _BINARY and encoding != "utf-8":
-        raise ParameterError(f"encoding is for text files, not for {path.name}")
-    if kind == "clus" and any(choice is not None for choice in (target, labels, features, key, ignore)):
-        raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
+    kind = _checked_kind(path, given)
     if kind == "clus":
         settings = read_clus_settings(path, encoding)
         content = read_clus_data(settings, settings.data_file)
@@ -172,6 +166,18 @@ def load(
     data = dataset_from(content, roles, task=task, name=name)
     data.source = FileSource(str(given.pop("path")), _options(given))
     return data
+
+
+def _checked_kind(path: Path, given: dict[str, Any]) -> str:
+    """Kind of the file; options that files of other kinds have are refused."""
+    kind, file = file_format(path, given["separator"]), path.name
+    if kind != "delimited" and (given["header"] != "auto" or given["separator"] is not None or len(given["missing"])):
+        raise ParameterError(f"header, separator and missing are for delimited text, not for {file}")
+    if kind in _BINARY and given["encoding"] != "utf-8":
+        raise ParameterError(f"encoding is for text files, not for {file}")
+    if kind == "clus" and any(given[name] is not None for name in ("target", "labels", "features", "key", "ignore")):
+        raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
+    return kind
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:

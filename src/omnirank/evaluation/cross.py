@@ -14,8 +14,8 @@ from omnirank.core.parameters import check, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.dataset import Dataset
 from omnirank.data.containers import in_memory
+from omnirank.data.dataset import Dataset
 from omnirank.data.notes import warn_about
 from omnirank.evaluation.alignment import RankingLike, aligned_targets, ranking_of_data
 from omnirank.evaluation.evaluate import candidate_count, evaluate, evaluate_counts, measured

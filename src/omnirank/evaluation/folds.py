@@ -19,9 +19,7 @@ from omnirank.core.parameters import check, choice, count, listed, share
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.containers import in_memory
-from omnirank.data.dataset import Dataset
 from omnirank.data.dataset import Dataset, strata
-from omnirank.data.containers import in_memory
 from omnirank.data.resampling import first_rows
 from omnirank.data.table import chosen_numbers
 

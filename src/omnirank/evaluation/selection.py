@@ -23,8 +23,6 @@ from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes.traps import of_one_value
-from omnirank.data.notes.traps import of_one_value
-from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.predictor import ONE_VALUE
 from omnirank.evaluation.cross import FoldParts, judge, over_folds

@@ -22,7 +22,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.files import number_names
 from omnirank.data.notes import share_remarks
 from omnirank.data.table import Table
-from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights
 from omnirank.rankers.refits import check_ranker, check_takes_weights, ranker_and_data, seeded
 from omnirank.shards.dataset import ShardedDataset

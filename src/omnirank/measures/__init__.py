@@ -16,11 +16,31 @@ from omnirank.measures.classes import (
     log_loss,
     matthews_coefficient,
 )
-from omnirank.measures.labels import auroc, mean_auprc, mean_auroc, weighted_auprc
-from omnirank.measures.labels import average_precision, coverage, one_error, ranking_loss
-from omnirank.measures.labels import f1_macro, f1_micro, f1_samples, hamming_loss, jaccard_samples, precision_macro, precision_micro, precision_samples, recall_macro, recall_micro, recall_samples, subset_accuracy
+from omnirank.measures.labels import (
+    auprc,
+    auroc,
+    average_precision,
+    coverage,
+    f1_macro,
+    f1_micro,
+    f1_samples,
+    hamming_loss,
+    jaccard_samples,
+    mean_auprc,
+    mean_auroc,
+    one_error,
+    pooled_auprc,
+    precision_macro,
+    precision_micro,
+    precision_samples,
+    ranking_loss,
+    recall_macro,
+    recall_micro,
+    recall_samples,
+    subset_accuracy,
+    weighted_auprc,
+)
 from omnirank.measures.numbers import mae, r2, rmse, rrmse, rrmse_by_target
-from omnirank.measures.labels import auprc, pooled_auprc
 from omnirank.measures.table import Measure
 
 if TYPE_CHECKING:

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError
-from omnirank.data.dataset import Dataset, join_examples
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.data.dataset import Dataset
-from omnirank.data.dataset import join_examples
+from omnirank.data.dataset import Dataset, join_examples
 from omnirank.data.target import Target
 from omnirank.evaluation.cross import FoldParts
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
