@@ -121,51 +121,50 @@ def redundancy(
 ) -> Redundancy:
     """Group features that stand for each other, so that ten copies of one signal are seen as one.
 
-        The best feature stands for all that are closely related to it; the best of the others for all of these that are
-        closely related to it; and so on. So every feature is related to its representative, not only to another member of
-        the group.
+    The best feature stands for all that are closely related to it; the best of the others for all of these that are
+    closely related to it; and so on. So every feature is related to its representative, not only to another member of
+    the group.
 
-        Parameters
-        ----------
-        ranking : Ranking, fitted ranker or array-like of scores
-            The order of the features.
-        dataset : Dataset, ShardedDataset, or features
-            The data; the target is not looked at. Of data in parts that do not fit in memory, only the examples that are
-            drawn are read.
-        threshold : float
-            The least association between a feature and the one that stands for it: the absolute rank correlation of two
-            numbers, the correlation ratio of a number and a nominal feature, Tschuprow's T of two nominal features, the
-            latter two corrected for their levels (`omnirank.evaluation.redundancy.associated_pairs`).
-        top : int
-            Only that many of the best features are compared: the time grows with the square of their number.
-        max_examples : int
-            Associations are computed from that many examples, drawn at random with a fixed seed, where there are more.
-        n_jobs : int or None
-            Number of workers.
+    Parameters
+    ----------
+    ranking : Ranking, fitted ranker or array-like of scores
+        The order of the features.
+    dataset : Dataset, ShardedDataset, or features
+        The data; the target is not looked at. Of data in parts that do not fit in memory, only the examples that are
+        drawn are read.
+    threshold : float
+        The least association between a feature and the one that stands for it: the absolute rank correlation of two
+        numbers, the correlation ratio of a number and a nominal feature, Tschuprow's T of two nominal features, the
+        latter two corrected for their levels (`omnirank.evaluation.redundancy.associated_pairs`).
+    top : int
+        Only that many of the best features are compared: the time grows with the square of their number.
+    max_examples : int
+        Associations are computed from that many examples, drawn at random with a fixed seed, where there are more.
+    n_jobs : int or None
+        Number of workers.
 
-        Returns
-        -------
-        Redundancy
-            The groups.
+    Returns
+    -------
+    Redundancy
+        The groups.
 
-        Notes
-        -----
-        Associations see pairs, and of numbers only monotone relations: neither a feature that follows from two others
-        together is found, nor the square of a feature that is as often negative as positive.
+    Notes
+    -----
+    Associations see pairs, and of numbers only monotone relations: neither a feature that follows from two others
+    together is found, nor the square of a feature that is as often negative as positive.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from scipy.stats import rankdata
-        >>> import omnirank as om
-        >>> rng = np.random.default_rng(0)
-        >>> signal, other = rng.normal(size=(2, 200))
-        >>> X = np.column_stack([signal, other, np.exp(signal), -signal + 0.1 * rng.normal(size=200)])
-        >>> found = om.redundancy([0.3, 0.1, 0.2, 0.4], X)
-        >>> [str(group) for group in found.groups]
-        ['x3 stands also for: x0, x2', 'x1']
-        >>> found.summary
-        '4 features form 2 groups (association of at least 0.9); redundant: 2'
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> rng = np.random.default_rng(0)
+    >>> signal, other = rng.normal(size=(2, 200))
+    >>> X = np.column_stack([signal, other, np.exp(signal), -signal + 0.1 * rng.normal(size=200)])
+    >>> found = om.redundancy([0.3, 0.1, 0.2, 0.4], X)
+    >>> [str(group) for group in found.groups]
+    ['x3 stands also for: x0, x2', 'x1']
+    >>> found.summary
+    '4 features form 2 groups (association of at least 0.9); redundant: 2'
     """
     check("threshold", threshold, number(above=0, most=1))
     check("top", top, count(1))
@@ -205,14 +204,13 @@ def _part(data: Dataset | ShardedDataset, columns: np.ndarray, max_examples: int
 def leader_groups(n: int, pairs: Pairs) -> dict[int, dict[int, float]]:
     """Return for each leader the others of its group with their association; the first of all are leaders first.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from scipy.stats import rankdata
-        >>> from omnirank.evaluation.redundancy import Pairs
-        >>> from omnirank.evaluation.redundancy import leader_groups
-        >>> leader_groups(4, Pairs(np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([0.9, 0.95, 1.0])))
-        {0: {1: 0.9}, 2: {}, 3: {}}
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.redundancy import Pairs
+    >>> from omnirank.evaluation.redundancy import leader_groups
+    >>> leader_groups(4, Pairs(np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([0.9, 0.95, 1.0])))
+    {0: {1: 0.9}, 2: {}, 3: {}}
     """
     starts = np.searchsorted(pairs.first, np.arange(n + 1))
     led = np.zeros(n, bool)
@@ -248,43 +246,42 @@ class Pairs(NamedTuple):
 def associated_pairs(table: Table, threshold: float, n_jobs: int | None = None) -> Pairs:
     r"""Return the pairs of columns whose association is at least a threshold.
 
-        Two numeric columns: the absolute value of Spearman's correlation; with missing cells, the correlation of the ranks
-        that each column has among its own known cells, over the rows where both are known.
+    Two numeric columns: the absolute value of Spearman's correlation; with missing cells, the correlation of the ranks
+    that each column has among its own known cells, over the rows where both are known.
 
-        A numeric and a nominal column: the correlation ratio of the ranks, corrected for the number of levels,
-        :math:`\eta^2 = 1 - \frac{N - 1}{N - L} (1 - \hat\eta^2)`: how much of the variance the L levels explain.
+    A numeric and a nominal column: the correlation ratio of the ranks, corrected for the number of levels,
+    :math:`\eta^2 = 1 - \frac{N - 1}{N - L} (1 - \hat\eta^2)`: how much of the variance the L levels explain.
 
-        Two nominal columns: Tschuprow's T with the correction of Bergsma [1]_. Unlike Cramer's V it is 1 only where each
-        level of one goes with one level of the other: V is also 1 where one of them merely follows from the other.
+    Two nominal columns: Tschuprow's T with the correction of Bergsma [1]_. Unlike Cramer's V it is 1 only where each
+    level of one goes with one level of the other: V is also 1 where one of them merely follows from the other.
 
-        Without these corrections any two features of many levels would be related. The association is 0 for a pair with
-        fewer than 10 rows in which both are known (or fewer than all rows, where there are fewer than 10), with a constant
-        column, or with a nominal column of more levels than half of its known cells: an identifier.
+    Without these corrections any two features of many levels would be related. The association is 0 for a pair with
+    fewer than 10 rows in which both are known (or fewer than all rows, where there are fewer than 10), with a constant
+    column, or with a nominal column of more levels than half of its known cells: an identifier.
 
-        Parameters
-        ----------
-        table : Table
-            The columns.
-        threshold : float
-            The least association, above 0.
-        n_jobs : int or None
-            Number of workers.
+    Parameters
+    ----------
+    table : Table
+        The columns.
+    threshold : float
+        The least association, above 0.
+    n_jobs : int or None
+        Number of workers.
 
-        References
-        ----------
-        .. [1] W. Bergsma: A bias-correction for Cramer's V and Tschuprow's T. Journal of the Korean Statistical Society 42
-           (2013).
+    References
+    ----------
+    .. [1] W. Bergsma: A bias-correction for Cramer's V and Tschuprow's T. Journal of the Korean Statistical Society 42
+       (2013).
 
-        Examples
-        --------
-        >>> import numpy as np
-    from scipy.stats import rankdata
-        >>> from omnirank.data.table import Table
-        >>> from omnirank.evaluation.redundancy import associated_pairs
-        >>> x = np.arange(20.0)
-        >>> table = Table.from_numeric(np.column_stack([x, -(x**3), np.sin(9 * x)]))
-        >>> associated_pairs(table, 0.9)
-        Pairs(first=array([0]), second=array([1]), values=array([1.]))
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.evaluation.redundancy import associated_pairs
+    >>> x = np.arange(20.0)
+    >>> table = Table.from_numeric(np.column_stack([x, -(x**3), np.sin(9 * x)]))
+    >>> associated_pairs(table, 0.9)
+    Pairs(first=array([0]), second=array([1]), values=array([1.]))
     """
     blocks: list[_Numbers | _Levels] = [*_numeric_blocks(table), *_nominal_blocks(table)]
     todo = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
