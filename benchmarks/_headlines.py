@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from omnirank.core.decimals import with_error
+from omnirank.core.text import with_error
 
 __all__ = ["headlines"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._headlines import headlines
-from omnirank.core.decimals import with_error
+from omnirank.core.text import with_error
 
 __all__ = ["as_markdown", "describe", "write_page"]
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import omnirank as om
 from benchmarks import Bar, benchmark, figure
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 N_TRUE = 13
 

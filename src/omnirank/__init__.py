@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from omnirank import datasets, errors, relational, timeseries
-    from omnirank.core.comparison import compare_rankings
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.comparison import compare_rankings
+    from omnirank.core.ranking.ranking import Ranking
     from omnirank.core.registry import make_ranker, methods
     from omnirank.data.arff.write import write_arff
     from omnirank.data.dataset import Dataset
@@ -86,7 +86,7 @@ _WHERE = {
     "PCTRegressor": "omnirank.ensembles.pct",
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
-    "Ranking": "omnirank.core.ranking",
+    "Ranking": "omnirank.core.ranking.ranking",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
@@ -100,7 +100,7 @@ _WHERE = {
     "UDFSRanker": "omnirank.rankers.udfs",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
-    "compare_rankings": "omnirank.core.comparison",
+    "compare_rankings": "omnirank.core.ranking.comparison",
     "compare_methods": "omnirank.evaluation.statistics",
     "evaluate": "omnirank.evaluation.evaluate",
     "export_graphviz": "omnirank.trees.export",

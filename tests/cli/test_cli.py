@@ -19,7 +19,7 @@ import omnirank as om
 from omnirank.cli.app import app
 from omnirank.cli.options import assignments
 from omnirank.cli.output import bar
-from omnirank.core.decimals import numbers
+from omnirank.core.text import numbers
 from tools.command import run
 
 RUNNER = CliRunner()

@@ -50,7 +50,7 @@ def test_ranking_ends_at_once_and_leaves_nothing(table, jobs):
 
 _SLOW_DISK = """
 import os, sys, time
-import omnirank.core.atomic_file
+import omnirank.core.files
 from omnirank.cli.app import app
 
 def slow(*arguments):

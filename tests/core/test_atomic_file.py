@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omnirank.core.atomic_file import replacing
+from omnirank.core.files import replacing
 
 
 def test_two_writers_of_one_process_do_not_share_an_unfinished_file(tmp_path):

@@ -4,7 +4,7 @@ from functools import partial
 import joblib
 import pytest
 
-from omnirank.core.beside import begun_beside
+from omnirank.core.parallel import begun_beside
 
 
 def test_a_thread_computes_beside_the_caller():

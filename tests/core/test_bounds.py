@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import omnirank
-from omnirank.core import kernel_folder
+from omnirank.core.kernel_cache import kernel_folder
 from omnirank.core.kernels import vector
 from omnirank.trees.kernels.subtree_rows import narrow_codes
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
-from omnirank.core.accumulators import MeanAccumulator
-from omnirank.core.certainty import Certainty, certain_sizes, certainty_of
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.ranking.certainty import Certainty, certain_sizes, certainty_of
+from omnirank.core.ranking.ranking import Ranking
 from reference.certainty import certain_sizes as slow_sizes
 
 

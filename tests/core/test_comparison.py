@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draws import draws
-from omnirank.core.comparison import compare_rankings, fuzzy_jaccard, jaccard_index, kuncheva_index
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.comparison import compare_rankings, fuzzy_jaccard, jaccard_index, kuncheva_index
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.errors import DataError, ParameterError
 from reference import core_comparison as reference
 

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 
-from omnirank.core import kernel_folder
+from omnirank.core.kernel_cache import kernel_folder
 
 
 @pytest.fixture

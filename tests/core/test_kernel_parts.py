@@ -64,7 +64,7 @@ def test_kernels_and_parts_give_the_same_with_any_version(version, way, short, t
 
 def test_the_pinned_numba_was_tried():
     pinned = re.search(r"^numba==(.*)\.\d+$", (ROOT / "constraints.txt").read_text(), flags=re.MULTILINE)
-    assert pinned[1] in kernel_parts._TRIED, "try core/kernel_linking.py with it, then add it to _TRIED"
+    assert pinned[1] in kernel_parts._TRIED, "try core/numba_internals.py with it, then add it to _TRIED"
 
 
 @pytest.mark.skipif(not kernel_parts.LINKED_ONLY or bool(numba.config.DISABLE_JIT), reason="the plain way already")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.seeds import SeedRanges
 from omnirank.errors import DataError, ParameterError
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.multiplicity import adjusted_p_values
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError, DataTypeError, ParameterError
 
 scores_lists = st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0]) | st.floats(-1e9, 1e9), min_size=1, max_size=15)
@@ -285,7 +285,7 @@ def test_importing_the_core_stays_light():
         "bare = types.ModuleType('omnirank')\n"
         "bare.__path__ = importlib.util.find_spec('omnirank').submodule_search_locations\n"
         "sys.modules['omnirank'] = bare\n"
-        "import omnirank.core.comparison, omnirank.core.parallel, omnirank.plots\n"
+        "import omnirank.core.ranking.comparison, omnirank.core.parallel, omnirank.plots\n"
         "heavy = {'matplotlib', 'rich', 'numba', 'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules)\n"
         "sys.exit(', '.join(heavy) or 0)"
     )

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnirank.core.accumulators import MeanAccumulator, ReliefSums
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.accumulators import MeanAccumulator, ReliefSums
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError, DataWarning, FileFormatError, ParameterError
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)

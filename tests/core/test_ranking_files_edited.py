@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.errors import DataTypeError, DataWarning, FileFormatError
 
 

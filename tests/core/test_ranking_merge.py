@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnirank.core.accumulators import Accumulator, MeanAccumulator, ReliefSums
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.accumulators import Accumulator, MeanAccumulator, ReliefSums
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError
 
 tree_scores = st.lists(

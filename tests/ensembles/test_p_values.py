@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2, norm
 
 import omnirank as om
-from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.ensembles import example_sums as module
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.evaluation import cross
 from omnirank.evaluation.experiments import fit
 from omnirank.evaluation.experiments.fit import chosen_method

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from omnirank.core.comparison import compare_rankings
-from omnirank.core.ranking import Ranking
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.ranking.comparison import compare_rankings
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.errors import DataError, ParameterError
 from omnirank.evaluation.curves import Curve
 from omnirank.evaluation.selection import SelectionCurve, selection_sizes
@@ -128,7 +128,7 @@ def test_given_axes_are_used_and_pyplot_is_not():
     assert plot_fuji(compare_rankings(ranking(3), ranking(3)), ax=ax) is ax
     code = (
         "import sys, omnirank.plots\n"
-        "from omnirank.core.ranking import Ranking\n"
+        "from omnirank.core.ranking.ranking import Ranking\n"
         "assert 'matplotlib' not in sys.modules\n"
         "Ranking(['a'], [1.0], 'm').plot()\n"
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules"

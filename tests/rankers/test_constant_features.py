@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import omnirank as om
+from omnirank.core.ranking.part_scores import TargetScores
 from omnirank.core.registry import methods
-from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.report.targets import best_places

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.ensembles.example_samples import change, samples_of, settled
 from omnirank.ensembles.plan import GrowingData
 from omnirank.errors import ParameterError

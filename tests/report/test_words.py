@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import omnirank as om
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.ranking.part_scores import TargetScores
 from omnirank.data.dataset import FileSource
 from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.selection import SelectionCurve

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 import omnirank as om
-from omnirank.core.accumulators import MeanAccumulator
-from omnirank.core.certainty import certain_sizes
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.ranking.certainty import certain_sizes
 from omnirank.ensembles.convergence import converged
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import TreeScorer

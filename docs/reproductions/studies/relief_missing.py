@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import omnirank as om
-from omnirank.core.accumulators import ReliefSums
+from omnirank.core.ranking.accumulators import ReliefSums
 from omnirank.relief.rules import PairSettings
 
 NEIGHBORS = 15

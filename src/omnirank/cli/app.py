@@ -115,7 +115,7 @@ app.add_typer(experiment.experiment, name="experiment")
 
 def _in_one_line(error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and error.filename is not None:
-        from omnirank.core.suggestions import files_like
+        from omnirank.core.text import files_like
 
         folder = os.path.dirname(error.filename)
         if folder and not os.path.isdir(folder):

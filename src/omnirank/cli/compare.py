@@ -198,7 +198,7 @@ def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> N
 
 
 def _write(path: Path, text: str) -> None:
-    from omnirank.core.atomic_file import replacing
+    from omnirank.core.files import replacing
 
     with replacing(path) as file:
         file.write(text.encode("utf-8"))

@@ -7,7 +7,7 @@ import typer
 
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, say, table
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 _MEANING = {
     "spearman": "rank correlation of the scores, -1 to 1",
@@ -28,8 +28,8 @@ def compare_rankings(
     csv: CsvOption = False,
 ) -> None:
     """Compare two rankings of the same features."""
-    from omnirank.core.comparison import compare_rankings
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.comparison import compare_rankings
+    from omnirank.core.ranking.ranking import Ranking
 
     found = compare_rankings(Ranking.load(first), Ranking.load(second), k).to_dict()
     if csv:

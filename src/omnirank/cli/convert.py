@@ -10,7 +10,7 @@ from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import load_one_table, text_options, with_data
 from omnirank.cli.output import say
 from omnirank.cli.rank import describe_examples
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

@@ -25,7 +25,7 @@ from omnirank.cli.options import (
 from omnirank.cli.output import note
 from omnirank.cli.relational_options import load_any
 from omnirank.cli.shard_options import reading_shards
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -169,7 +169,7 @@ def _judged(
 ) -> Any:
     """The ranking, or the ranker that makes one of each training part."""
     from omnirank.core.errors import ParameterError
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.ranking import Ranking
     from omnirank.core.registry import get_method
 
     if (ranking is None) == (method is None):

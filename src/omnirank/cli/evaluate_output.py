@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from omnirank.cli.output import Justify, figures, note, say, table
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 # measures by number of neighbours and name
 Measured = dict[int, dict[str, float]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omnirank.cli.evaluate_output import describe, print_measures
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.shards.dataset import ShardedDataset

@@ -54,7 +54,7 @@ def run(
     ] = None,
 ) -> None:
     """Run the jobs of a plan that are not done. Exit code 1: some jobs have failed."""
-    from omnirank.core.memory import memory_amount
+    from omnirank.core.text import memory_amount
     from omnirank.evaluation.experiments.run import Listeners, run_plan
 
     try:

@@ -9,7 +9,7 @@ from omnirank.cli.convert import check_data_file, write_data
 from omnirank.cli.output import say, table
 from omnirank.cli.rank import describe_examples
 from omnirank.cli.relational_options import with_any_data
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

@@ -9,7 +9,7 @@ from omnirank.cli.option_names import typed_command
 from omnirank.cli.output import say
 
 if TYPE_CHECKING:
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.ranking import Ranking
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
 
@@ -36,7 +36,7 @@ def _check_ending(path: Path, endings: tuple[str, ...]) -> None:
 
 def save_picture(ax: Any, path: Path) -> None:
     """Write a picture, in the format that the file's ending names."""
-    from omnirank.core.atomic_file import replacing
+    from omnirank.core.files import replacing
 
     with ending_on_sigterm(), replacing(path) as file:
         ax.get_figure(root=True).savefig(file, bbox_inches="tight", dpi=_DPI, format=path.suffix[1:].lower())
@@ -59,7 +59,7 @@ class RankingFiles:
 
     def check(self) -> None:
         """Refuse, before anything is computed, files with other endings than they should have."""
-        from omnirank.core.ranking_io import check_suffix
+        from omnirank.core.ranking.files import check_suffix
 
         if self.out is not None:
             check_suffix(self.out)

@@ -22,8 +22,7 @@ from omnirank.cli.rank import MaxFeaturesOption, MinLeafOption, describe_example
 from omnirank.cli.rankers import SeedOption
 from omnirank.cli.shard_options import reading_shards
 from omnirank.cli.tree import single_tree, with_parameters
-from omnirank.core.plurals import counted
-from omnirank.core.supervision_words import supervision_lines
+from omnirank.core.text import counted, supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

@@ -9,7 +9,7 @@ from omnirank.cli.options import CsvOption, with_data
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.relational_options import load_any
 from omnirank.cli.shard_options import reading_shards
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

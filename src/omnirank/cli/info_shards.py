@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from omnirank.cli.data_notes import data_notes
 from omnirank.cli.output import say, table
-from omnirank.core.decimals import numbers
-from omnirank.core.memory import amount_in_words
-from omnirank.core.plurals import counted
+from omnirank.core.text import amount_in_words, counted, numbers
 
 if TYPE_CHECKING:
     from omnirank.shards.dataset import ShardedDataset

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from omnirank.core.spreadsheet import harmless
+from omnirank.core.text import harmless
 
 Justify = Literal["left", "right"]
 

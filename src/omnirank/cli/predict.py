@@ -17,7 +17,7 @@ from omnirank.cli.options import (
     text_options,
 )
 from omnirank.cli.output import say
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
 
@@ -164,7 +164,7 @@ def _with_keys(found: Any, data: Path, key: str | None, text: dict[str, Any]) ->
 
 
 def _write(found: Any, out: Path) -> None:
-    from omnirank.core.atomic_file import replacing
+    from omnirank.core.files import replacing
     from omnirank.data.parquet import write_frame
 
     if out.name.lower().endswith((".parquet", ".pq")):

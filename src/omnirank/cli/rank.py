@@ -30,13 +30,11 @@ from omnirank.cli.redundancy import (
 )
 from omnirank.cli.relational_options import load_any
 from omnirank.cli.shard_options import reading_shards
-from omnirank.core.decimals import numbers
-from omnirank.core.plurals import counted
-from omnirank.core.supervision_words import supervision_lines
+from omnirank.core.text import counted, numbers, supervision_lines
 
 if TYPE_CHECKING:
-    from omnirank.core.certainty import Certainty
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.certainty import Certainty
+    from omnirank.core.ranking.ranking import Ranking
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.shards.dataset import ShardedDataset
@@ -278,7 +276,7 @@ def relevance_line(ranking: "Ranking") -> str:
     Examples
     --------
     >>> from omnirank.cli.rank import relevance_line
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5], p_value_test="my test"))
     '1 of 2 features is relevant at alpha = 0.05 (my test, Benjamini-Hochberg)'
     """

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from omnirank.cli.output import say, table
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.ranking import Ranking
     from omnirank.data.dataset import Dataset
     from omnirank.evaluation.redundancy import Redundancy
 

@@ -6,8 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from omnirank.cli.output import figures, note, say, table
-from omnirank.core.decimals import numbers
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted, numbers
 
 if TYPE_CHECKING:
     from omnirank.cli.files import RankingFiles

@@ -38,7 +38,7 @@ def report(
     """
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.ranking import Ranking
     from omnirank.report import write_report, write_study_report
 
     check_files(out, None)

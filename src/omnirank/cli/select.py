@@ -19,8 +19,7 @@ from omnirank.cli.options import (
 from omnirank.cli.output import Justify, bar, figures, note, say, table
 from omnirank.cli.rank import MethodOption, TreesOption, describe_examples
 from omnirank.cli.rankers import SeedOption, ranker_of
-from omnirank.core.decimals import numbers
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted, numbers
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

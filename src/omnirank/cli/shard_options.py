@@ -11,7 +11,7 @@ import typer
 
 from omnirank.cli.options import refuse_given
 from omnirank.cli.output import note
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 _PANEL = "Data larger than memory"
 # What columns of data in parts are told by; all else is for files that are read whole, or for several tables.

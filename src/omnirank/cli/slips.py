@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 
 _PARQUET = (".parquet", ".pq")
 

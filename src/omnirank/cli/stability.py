@@ -19,7 +19,7 @@ from omnirank.cli.options import (
 from omnirank.cli.output import Justify, figures, frame_csv, note, say, table
 from omnirank.cli.rank import MethodOption, TreesOption, describe_examples
 from omnirank.cli.rankers import SeedOption, ranker_of
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -56,8 +56,8 @@ def stability(
     csv: CsvOption = False,
 ) -> None:
     """Rank resamples of the examples: intervals of ranks, and how probable it is to be among the top k."""
-    from omnirank.core.atomic_file import replacing
     from omnirank.core.errors import ParameterError
+    from omnirank.core.files import replacing
     from omnirank.core.parallel import progress_bars
     from omnirank.evaluation.stability import stability as of_resamples
 

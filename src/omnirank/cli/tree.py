@@ -20,8 +20,7 @@ from omnirank.cli.options import (
 from omnirank.cli.output import note
 from omnirank.cli.relational_options import load_any
 from omnirank.cli.shard_options import reading_shards
-from omnirank.core.plurals import counted
-from omnirank.core.supervision_words import supervision_lines
+from omnirank.core.text import counted, supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -106,7 +105,7 @@ def _sample_of(data: "ShardedDataset", seed: int | None) -> "Dataset":
 
 
 def _write(text: str, out: Path | None) -> None:
-    from omnirank.core.atomic_file import replacing
+    from omnirank.core.files import replacing
 
     if out is None:
         typer.echo(text)
@@ -142,7 +141,7 @@ def _clusterer(max_leaves: int | None, **shared: Any) -> Any:
 def with_parameters(model: Any, more: dict[str, Any]) -> Any:
     """Return the model with the parameters of --set, which must be its own."""
     from omnirank.core.errors import ParameterError
-    from omnirank.core.suggestions import did_you_mean
+    from omnirank.core.text import did_you_mean
 
     known = model.get_params(deep=False)
     for name in more:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata
 
-from omnirank.core.atomic_file import replacing
+from omnirank.core.files import replacing
 
 
 def fimp_lines(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 from omnirank.data.clus_settings import ClusSettings
 
 # Section -> settings and CLUS's defaults, as its output files list them.

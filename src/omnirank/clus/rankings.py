@@ -13,7 +13,7 @@ from omnirank.clus.examples import Examples
 from omnirank.clus.fimp import fimp_lines, write_lines
 from omnirank.clus.models import forest_rules
 from omnirank.clus.values import Values
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named

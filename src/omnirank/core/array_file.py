@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from omnirank.core.errors import FileFormatError
-from omnirank.core.own_json import check_heading, parsed_json
+from omnirank.core.files import check_heading, parsed_json
 
 _HEADER = "header.json"
 _LOW, _HIGH = ".low", ".high"
@@ -48,7 +48,7 @@ def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     Parameters
     ----------
     header : mapping
-        Facts that JSON holds, as `omnirank.core.own_json.own_heading` starts them.
+        Facts that JSON holds, as `omnirank.core.files.own_heading` starts them.
     arrays : mapping of str to ndarray
         The arrays by name, of one or two dimensions.
 

@@ -11,8 +11,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 
-from omnirank.core.errors import ClusterError
-from omnirank.core.log import logger
+from omnirank.core.errors import ClusterError, logger
 
 # Items of this size and more do not travel in the description of a task, which goes through the scheduler.
 _LARGE_BYTES = 2**16

@@ -13,9 +13,8 @@ import numba
 from numba.core import event
 from numba.extending import overload
 
-from omnirank.core.kernel_cache import keep_on_disk, warn_once
-from omnirank.core.kernel_folder import kernel_folder
-from omnirank.core.kernel_parts import PART_OPTIONS, compile_part
+from omnirank.core.kernel_cache import keep_on_disk, kernel_folder, warn_once
+from omnirank.core.numba_internals import PART_OPTIONS, compile_part
 
 # Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}

@@ -1,7 +1,8 @@
-"""Exceptions of omnirank; each is also the built-in type that scikit-learn users expect."""
+"""Exceptions of omnirank, each also the built-in type that scikit-learn users expect; and its one logger."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
@@ -167,3 +168,7 @@ class FileFormatError(DataError):
         if column is not None:
             parts.append(f"column {column}")
         super().__init__(f"{', '.join(parts)}: {problem}" if parts else problem)
+
+
+logger = logging.getLogger("omnirank")
+logger.addHandler(logging.NullHandler())

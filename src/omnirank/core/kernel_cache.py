@@ -10,6 +10,7 @@ Numba does not promise to keep the names that this takes. Where they are missing
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -17,12 +18,19 @@ import logging
 import os
 import pickle
 import shutil
+import sys
+import tempfile
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
+import numpy as np
+
+from omnirank.core.numba_internals import LINKED_ONLY
 
 try:
     from numba.core.caching import FunctionCache
@@ -160,3 +168,54 @@ def _delete(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError:
         shutil.rmtree(path, ignore_errors=True)
+
+
+_UNUSED_AFTER_DAYS = 14
+
+
+def kernel_folder() -> str | None:
+    """Folder of the compiled kernels: beside the package, else in the user's cache; None if neither can be written."""
+    package = Path(__file__).parent.parent
+    name = f"kernels-{_digest(package)}"
+    for place in _places(package):
+        try:
+            (place / name).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=place / name):
+                pass
+        except OSError:
+            continue
+        _forget_old(place, name)
+        return str(place / name)
+    return None
+
+
+def _digest(package: Path) -> str:
+    """Hash of everything that decides about the code but the machine and the arguments."""
+    versions = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
+    settings = (LINKED_ONLY, numba.config.BOUNDSCHECK)
+    digest = hashlib.blake2b(repr(versions + settings).encode(), digest_size=8)
+    core = package / "core"
+    for source in [core / "compiled.py", *sorted(core.glob("kernel_*.py")), *sorted(package.glob("*/kernels/*.py"))]:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _places(package: Path) -> list[Path]:
+    """Return where to look for a folder that can be written, best first."""
+    places = [package / "__pycache__"]
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        places.insert(0, Path(os.environ["NUMBA_CACHE_DIR"]) / "omnirank")
+    with contextlib.suppress(RuntimeError):  # users of containers may have no home
+        places.append(Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "omnirank")
+    return places
+
+
+def _forget_old(place: Path, current: str) -> None:
+    """Delete kernels of other versions that nobody has used for a while. Other processes may be doing the same."""
+    with contextlib.suppress(OSError):
+        os.utime(place / current)
+    oldest = time.time() - _UNUSED_AFTER_DAYS * 86400
+    for folder in place.glob("kernels-*"):
+        with contextlib.suppress(OSError):
+            if folder.name != current and folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)

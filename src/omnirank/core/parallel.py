@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain, pairwise, repeat
@@ -16,7 +18,6 @@ from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.cluster import cluster_results, is_cluster
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import JOBS, check
-from omnirank.core.progress_bar import ProgressBar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -309,3 +310,109 @@ def _pickled(work: Any) -> bytes:
         return pickle.dumps(work)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise AssertionError(f"worker processes cannot be given {work!r}, or cannot return it: {error}") from error
+
+
+Result = TypeVar("Result")
+
+
+def begun_beside(function: Callable[[], Result], n_jobs: int | None = None) -> Callable[[], Result]:
+    """Have something computed beside what follows; returns what waits for the result, and may be called again.
+
+    Only where several workers are asked for, and these are threads: a process that forks should have no other thread,
+    and one whose workers are elsewhere has nothing else to do. Otherwise it is computed at once.
+
+    Parameters
+    ----------
+    function : callable
+        Something short that releases the GIL.
+    n_jobs : int or None
+        Number of workers, as in `run_parallel`.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import begun_beside
+    >>> found = begun_beside(list, n_jobs=2)
+    >>> found()
+    []
+    """
+    from joblib.parallel import ThreadingBackend, get_active_backend
+
+    if worker_count(n_jobs) <= 1 or not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
+        result = function()
+        return lambda: result
+    pool = ThreadPoolExecutor(1, "omnirank")
+    found = pool.submit(function)
+    pool.shutdown(wait=False)
+    return found.result
+
+
+_PROGRESS_DELAY_S = 2.0
+
+
+class ProgressBar:
+    """A rich progress bar that appears when the work has taken longer than the delay."""
+
+    def __init__(self, total: int, description: str, delay: float = _PROGRESS_DELAY_S) -> None:
+        self._total = total
+        self._description = description
+        self._done = 0
+        self._closed = False
+        self._lock = threading.Lock()
+        self._display: Any = None
+        self._task: Any = None
+        self._timer = threading.Timer(delay, self._appear)
+        self._timer.daemon = True
+
+    def __enter__(self) -> ProgressBar:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._display is not None:
+                with suppress(OSError):  # a closed terminal must not cost the results
+                    self._display.stop()
+
+    def advance(self) -> None:
+        """Count one more item as done."""
+        with self._lock:
+            self._done += 1
+            if self._display is not None:
+                self._display.update(self._task, completed=self._done)
+
+    def _appear(self) -> None:
+        console = _console()
+        if console is None:
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        with self._lock:
+            if self._closed:
+                return
+            display = Progress(*columns, console=console, transient=True)
+            self._task = display.add_task(self._description, total=self._total, completed=self._done)
+            with suppress(OSError):
+                display.start()
+                self._display = display
+
+
+def _console() -> Any:
+    """Return a rich console on the standard error stream, or None where nobody watches it."""
+    from rich.console import Console
+
+    class Bystander(Console):
+        def on_broken_pipe(self) -> None:
+            """Do nothing: rich would close the standard output and exit, and all this shows is a bar."""
+
+    console = Bystander(stderr=True)
+    # not console.is_terminal: settings such as FORCE_COLOR make it true for log files
+    watched = console.is_jupyter or (sys.stderr is not None and sys.stderr.isatty())
+    return console if watched else None

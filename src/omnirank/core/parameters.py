@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import ParameterError
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 
 # Counts are kept in 32 bits, and squares of numbers are finite.
 _LARGEST_COUNT = 2**31 - 1

@@ -11,16 +11,17 @@ parties register by a call of `register`, or by an entry point of the group ``om
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import check, choice
-from omnirank.core.plugins import add_plugins
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 
 SUPERVISION = ("supervised", "semi-supervised", "unsupervised")
 DATA = ("table", "relational")
@@ -288,3 +289,23 @@ def imported(path: str) -> Any:
     """Return what an import path, "package.module:name", stands for."""
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)
+
+
+def add_plugins(group: str, add: Callable[[Any], Any]) -> None:
+    """Hand what the entry points of a group name, one entry or a sequence of them, to a registry.
+
+    Parameters
+    ----------
+    group : str
+        Name of the group, such as "omnirank.methods".
+    add : callable
+        Takes one entry.
+    """
+    for point in entry_points(group=group):
+        try:
+            found = point.load()
+            for entry in found if isinstance(found, Sequence) else [found]:
+                add(entry)
+        except Exception as error:  # a broken package of others must not take the rest with it
+            what = group.rpartition(".")[2]
+            warnings.warn(f"the {what} of {point.value} are not available: {error}", RuntimeWarning, stacklevel=4)

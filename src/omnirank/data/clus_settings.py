@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omnirank.core.errors import DataError, FileFormatError, ParameterError
-from omnirank.core.suggestions import files_like
+from omnirank.core.text import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
 from omnirank.data.column_choice import choose_positions

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from omnirank.core.errors import ParameterError
-from omnirank.core.plurals import there_are
+from omnirank.core.text import there_are
 
 ColumnChoice: TypeAlias = str | int | Sequence[str | int]
 

@@ -18,7 +18,7 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError, setting
-from omnirank.core.plurals import counted, there_are
+from omnirank.core.text import counted, there_are
 from omnirank.core.types import FrameLike
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.table import (

@@ -10,9 +10,9 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, setting
-from omnirank.core.plurals import counted
+from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.columns import table_from
 from omnirank.data.containers import FeaturesLike, TargetLike

@@ -12,10 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError, setting
-from omnirank.core.log import logger
-from omnirank.core.plurals import counted, there_are
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError, logger, setting
+from omnirank.core.text import counted, did_you_mean, there_are
 from omnirank.core.types import ArrayLike
 from omnirank.data.columns import is_frame, table_from
 from omnirank.data.containers import (

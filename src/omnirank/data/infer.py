@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
-from omnirank.core.plurals import counted, there_are
+from omnirank.core.text import counted, there_are
 from omnirank.data.columns import any_cell_rounded, code_numbers, infinite_cell, is_frame, type_cells, typed_table
 from omnirank.data.containers import TargetLike, as_array, checked_sparse, refuse_structured
 from omnirank.data.hierarchy import Hierarchy

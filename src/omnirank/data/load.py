@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
-from omnirank.core.suggestions import files_like
+from omnirank.core.text import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import clus_roles, read_clus_data, read_clus_settings

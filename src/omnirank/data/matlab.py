@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.io import loadmat, whosmat
 
 from omnirank.core.errors import DataError, FileFormatError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.columns import code_numbers
 from omnirank.data.containers import checked_sparse

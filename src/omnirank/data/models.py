@@ -16,13 +16,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.array_file import StoredArrays, packed_arrays
-from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError
-from omnirank.core.own_json import own_heading
+from omnirank.core.files import own_heading, replacing
 from omnirank.core.parameters import check_parameters
-from omnirank.core.ranking import Ranking
-from omnirank.core.ranking_io import fields_from_json, json_text
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.ranking.files import fields_from_json, json_text
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.files import read_whole
 from omnirank.data.hierarchy import Hierarchy

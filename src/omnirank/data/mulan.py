@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from omnirank.core.errors import FileFormatError
-from omnirank.core.plurals import there_are
+from omnirank.core.text import there_are
 from omnirank.core.types import PathLike
 from omnirank.data.files import opened
 from omnirank.data.hierarchy import Hierarchy

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
+from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.columns import moments, table_from
 from omnirank.data.dataset import Dataset

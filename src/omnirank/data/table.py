@@ -18,10 +18,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
-from omnirank.core.immutable import first_repeated
-from omnirank.core.plurals import counted, there_are
+from omnirank.core.immutable import PickledWithoutCaches, first_repeated
+from omnirank.core.text import counted, there_are
 
 Levels = tuple[Any, ...]
 # Kernels number rows by signed and stored cells by unsigned integers of 32 bits.

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
-from omnirank.core.plurals import counted
+from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.text import counted
 from omnirank.data.containers import unmasked
 from omnirank.data.table import Levels, Table, categorical, is_sparse
 

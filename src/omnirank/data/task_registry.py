@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import choice
-from omnirank.core.plugins import add_plugins
+from omnirank.core.registry import add_plugins
 
 # What the targets of a task are.
 KINDS = ("classes", "numbers", "labels", "mixed", "none")

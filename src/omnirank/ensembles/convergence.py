@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.parallel import run_parallel, worker_count
+from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.ensembles.score_sums import Scorer, ScoreSums
 
 # n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.

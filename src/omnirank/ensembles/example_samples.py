@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parameters import choice, count, share
+from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.data.resampling import first_rows
 from omnirank.ensembles.convergence import RELIABLE
 from omnirank.ensembles.draws import group_numbers
@@ -153,7 +153,7 @@ def change(before: MeanAccumulator, now: MeanAccumulator) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.core.accumulators import MeanAccumulator
+    >>> from omnirank.core.ranking.accumulators import MeanAccumulator
     >>> from omnirank.ensembles.example_samples import change
     >>> few, many = (MeanAccumulator(9, np.array(x), np.zeros(3)) for x in ([0.0, 1.0, 2.0], [0.0, 2.0, 4.0]))
     >>> round(change(few, many), 6)

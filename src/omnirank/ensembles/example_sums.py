@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import DataError
+from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.ensembles.score_table import Contributions
 
 # Cells of the sums: 512 MB. Where features times examples are more, examples share a row in turn.
@@ -65,7 +65,7 @@ class ExampleSums:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.core.accumulators import MeanAccumulator
+    >>> from omnirank.core.ranking.accumulators import MeanAccumulator
     >>> from omnirank.ensembles.example_sums import ExampleSums
     >>> from omnirank.ensembles.score_table import Contributions
     >>> one, rows, in_bag = np.array([0]), np.array([0, 1, 2, 3]), np.array([9.0, 0.0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parameters import check_weights
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import mean_scores

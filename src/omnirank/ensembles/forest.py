@@ -16,7 +16,7 @@ from omnirank.core.array_file import StoredArrays
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain, check_parameters, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike

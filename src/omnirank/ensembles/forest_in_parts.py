@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from omnirank.core.array_file import StoredArrays, packed_arrays
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.own_json import own_heading
+from omnirank.core.files import own_heading
 from omnirank.core.parallel import run_parallel
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_features

@@ -6,8 +6,7 @@ import warnings
 
 import numpy as np
 
-from omnirank.core.errors import DataError, setting
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, logger, setting
 from omnirank.data.notes import caller_outside
 from omnirank.data.table import Table
 from omnirank.tasks.columns import PrototypeColumns

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.array_file import StoredArrays
 from omnirank.core.parameters import SEED, check_parameters, choice, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike
 from omnirank.data.hierarchy import Hierarchy

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import ConstantTargetError, setting
-from omnirank.core.log import logger
+from omnirank.core.errors import ConstantTargetError, logger, setting
 from omnirank.core.parameters import FLAG, check_all, choice, count, number
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.dataset import Dataset

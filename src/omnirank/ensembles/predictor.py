@@ -14,10 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.array_file import StoredArrays
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, ParameterError, logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
 from omnirank.data.dataset import Dataset

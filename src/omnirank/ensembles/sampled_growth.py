@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from omnirank.core.errors import DataError, OmnirankError, ParameterError, advised, setting
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, OmnirankError, ParameterError, advised, logger, setting
 from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.supervision import Supervision

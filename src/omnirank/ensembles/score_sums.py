@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from omnirank.core.accumulators import Accumulator, MeanAccumulator
 from omnirank.core.parallel import run_parallel
+from omnirank.core.ranking.accumulators import Accumulator, MeanAccumulator
 from omnirank.ensembles.draws import group_numbers
 from omnirank.ensembles.error_parts import ErrorMeasure
 from omnirank.ensembles.example_sums import ExampleSums

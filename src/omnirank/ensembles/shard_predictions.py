@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from omnirank.core.atomic_file import unfinished_path
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.plurals import counted
+from omnirank.core.files import unfinished_path
+from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.dataset import Dataset

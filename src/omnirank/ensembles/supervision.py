@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.blas_threads import one_blas_thread
-from omnirank.core.errors import DataError, setting
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, logger, setting
 from omnirank.core.parameters import check, choice, number
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.supervision_losses import cross_validated_error, out_of_bag_losses

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import in_memory

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.immutable import frozen_floats
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import RankingLike, ranking_of_data

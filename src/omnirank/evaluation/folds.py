@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, listed, share
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState

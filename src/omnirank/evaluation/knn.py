@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.core.parameters import check, choice, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.core.variances import column_units

@@ -12,8 +12,8 @@ from scipy.stats import rankdata
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, count, number
-from omnirank.core.plurals import counted
 from omnirank.core.seeds import stream
+from omnirank.core.text import counted
 from omnirank.data.containers import FeaturesLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table

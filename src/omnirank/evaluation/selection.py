@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.decimals import with_error
 from omnirank.core.errors import DataError, ParameterError, setting
-from omnirank.core.names import which_names
 from omnirank.core.parameters import check, choice, count, listed
-from omnirank.core.plurals import counted
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.text import counted, which_names, with_error
 from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

@@ -14,7 +14,7 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.multiplicity import COPIES_TEST
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.caches import PickledWithoutCaches
-from omnirank.core.comparison import compare_rankings
 from omnirank.core.errors import DataError
+from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, number
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.comparison import compare_rankings
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike

@@ -25,7 +25,7 @@ import pandas as pd
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.multiplicity import stepped_up
 from omnirank.core.parameters import check, choice, number
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from omnirank.core.errors import DataError
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, logger
 from omnirank.core.variances import column_units, divided
 from omnirank.data.table import Table
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, count
-from omnirank.core.plurals import there_are
+from omnirank.core.text import there_are
 from omnirank.core.types import ArrayLike
 from omnirank.plots.style import BAR, CHOSEN, INK, new_axes, set_title, tidy
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.plots.style import BAR, FAINT, GRID, INK, new_axes, set_title, short_names
 
 if TYPE_CHECKING:

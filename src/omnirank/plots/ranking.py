@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnirank.core.comparison import RankingComparison
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.multiplicity import CORRECTIONS, adjusted_p_values
 from omnirank.core.parameters import check, choice, count, number
-from omnirank.core.plurals import counted, there_are
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.comparison import RankingComparison
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import counted, there_are
 from omnirank.core.types import ArrayLike
 from omnirank.plots.style import (
     BAR,
@@ -77,7 +77,7 @@ def plot_ranking(
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.plots import plot_ranking
     >>> ax = plot_ranking(Ranking(["height", "width"], [0.2, 0.7], "genie3"))
     >>> [label.get_text() for label in ax.get_yticklabels()]
@@ -130,7 +130,7 @@ def plot_fuji(
     Parameters
     ----------
     comparisons : RankingComparison or sequence of them
-        What `omnirank.core.comparison.compare` returned.
+        What `omnirank.core.ranking.comparison.compare` returned.
     labels : sequence of str, optional
         One label per comparison; the area under the curve is added to it.
     ax : Axes, optional
@@ -138,8 +138,8 @@ def plot_fuji(
 
     Examples
     --------
-    >>> from omnirank.core.comparison import compare_rankings
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.comparison import compare_rankings
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.plots import plot_fuji
     >>> a = Ranking(["a", "b", "c"], [4.0, 2.0, 1.0], "genie3")
     >>> b = Ranking(["a", "b", "c"], [3.0, 6.0, 3.0], "relief")
@@ -210,7 +210,7 @@ def plot_scores(
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.plots import plot_scores
     >>> ranking = Ranking(["a", "b", "c"], [0.1, 0.7, 0.2], "genie3")
     >>> ax = plot_scores(ranking, reference=[0.1, 0.15, 0.05], cut=2)
@@ -274,7 +274,7 @@ def plot_significance(
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.plots import plot_significance
     >>> ranking = Ranking(["a", "b"], [0.5, 0.2], "unbiased", p_values=[0.0005, 0.5])
     >>> plot_significance(ranking).collections[0].get_offsets()[:, 0].round(2).tolist()
@@ -387,7 +387,7 @@ def plot_overlay(
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.plots import plot_overlay
     >>> a = Ranking(["a", "b", "c"], [3.0, 2.0, 1.0], "genie3")
     >>> b = Ranking(["a", "b", "c"], [1.0, 3.0, 2.0], "relief")

@@ -9,9 +9,9 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
-from omnirank.core.plurals import counted
-from omnirank.core.ranking import Ranking
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike
 from omnirank.plots.style import BAR, CHOSEN, FAINT, INK, name_rows, new_axes, set_title, short_names, tidy
 
@@ -59,8 +59,8 @@ def plot_target_scores(
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
-    >>> from omnirank.core.target_scores import TargetScores
+    >>> from omnirank.core.ranking.ranking import Ranking
+    >>> from omnirank.core.ranking.part_scores import TargetScores
     >>> from omnirank.plots import plot_target_scores
     >>> scores = TargetScores(("power", "cost"), [[4.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
     >>> ax = plot_target_scores(Ranking(["a", "b", "c"], [2.0, 1.0, 1.0], "genie3", per_target=scores), k=2)
@@ -159,7 +159,7 @@ def plot_group_shares(
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.plots import plot_group_shares
     >>> ranking = Ranking(["a", "b", "c"], [1.0, 2.0, 5.0], "genie3")
     >>> ax = plot_group_shares(ranking, {"a": "body", "b": "body", "c": "head"})

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
-from omnirank.core.accumulators import MeanAccumulator
-from omnirank.core.beside import begun_beside
-from omnirank.core.errors import ParameterError, setting
-from omnirank.core.log import logger
-from omnirank.core.memory import memory_amount
-from omnirank.core.parallel import worker_count
-from omnirank.core.ranking import Ranking
+from omnirank.core.errors import ParameterError, logger, setting
+from omnirank.core.parallel import begun_beside, worker_count
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
+from omnirank.core.text import memory_amount
 from omnirank.data.dataset import Dataset, fingerprint_of
 from omnirank.data.notes import caller_outside
 from omnirank.ensembles.convergence import FEWEST_TREES, MOST_BYTES, grown_sums

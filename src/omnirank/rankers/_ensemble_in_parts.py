@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import ConstantTargetError, DataError
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.convergence import MOST_BYTES, converged, grown_sums, tree_stops

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from omnirank.core.multiplicity import OUT_OF_BAG_TEST
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.target_scores import TargetScores
 from omnirank.ensembles.score_sums import ScoreSums
 from omnirank.ensembles.supervision import Supervision
 

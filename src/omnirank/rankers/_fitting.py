@@ -8,8 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
 
-from omnirank.core.errors import DataTypeError, ParameterError
-from omnirank.core.log import logger
+from omnirank.core.errors import DataTypeError, ParameterError, logger
 from omnirank.core.registry import methods
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes.traps import of_one_value

@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.parameters import Domain, choice, count, number
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.graphs.affinity import kernel_width, neighbor_edges
 from omnirank.graphs.columns import GraphColumns, graph_columns

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import ParameterError
-from omnirank.core.log import logger
+from omnirank.core.errors import ParameterError, logger
 from omnirank.data.dataset import Dataset
 from omnirank.relief.influence import Influence
 

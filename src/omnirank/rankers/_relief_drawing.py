@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import setting
-from omnirank.core.log import logger
+from omnirank.core.errors import logger, setting
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import caller_outside

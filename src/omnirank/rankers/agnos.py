@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.parallel import counted_steps
 from omnirank.core.parameters import Domain, choice, count, number
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset

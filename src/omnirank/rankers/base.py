@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import method_name, methods
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.columns import is_frame

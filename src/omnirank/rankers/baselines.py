@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.rankers.base import BaseRanker

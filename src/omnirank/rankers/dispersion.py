@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.parameters import Domain, choice
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

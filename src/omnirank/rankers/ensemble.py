@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.certainty import Certainty, certainty_of
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import FLAG, choice, count, listed, number
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.certainty import Certainty, certainty_of
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.parameters import Domain, choice, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import ConstantTargetError, DataError, ParameterError
-from omnirank.core.log import logger
+from omnirank.core.errors import ConstantTargetError, DataError, ParameterError, logger
 from omnirank.core.parameters import check_weights
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
-from omnirank.core.target_scores import TargetScores
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

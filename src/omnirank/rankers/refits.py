@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from omnirank.core.errors import ConstantTargetError, DataTypeError, ParameterError, setting
 from omnirank.core.parallel import progress_bars, run_parallel, worker_count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import method_name, methods
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError, setting
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, ParameterError, logger, setting
 from omnirank.core.parameters import FLAG, TEXT, Domain, choice, count, listed, number, share
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
-from omnirank.core.target_scores import TargetScores
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy

@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import Domain, count, number, share
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset

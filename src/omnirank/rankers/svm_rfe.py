@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from omnirank.core.parallel import counted_steps, run_parallel
 from omnirank.core.parameters import Domain, number, share
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

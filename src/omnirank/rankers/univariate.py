@@ -9,7 +9,7 @@ import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import FLAG, check, choice, count
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 from omnirank.data.notes import caller_outside
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.database import Component, Database, Index, Kind, Relation

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.columns import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
 from omnirank.data.table import LARGEST_EXACT, Levels, rounded_error

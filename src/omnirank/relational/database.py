@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 from omnirank.data.dataset import hash_arrays
 from omnirank.data.table import Levels
 

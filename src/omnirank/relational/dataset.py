@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, setting
-from omnirank.core.plurals import counted
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.text import counted, did_you_mean
 from omnirank.core.types import FrameLike, PathLike
 from omnirank.data.dataset import hash_arrays, target_parts
 from omnirank.data.hierarchy import Hierarchy

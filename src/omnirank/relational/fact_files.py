@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omnirank.core.errors import DataTypeError, FileFormatError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.files import LineBlocks, TextSource
 

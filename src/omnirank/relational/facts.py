@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, setting
-from omnirank.core.plurals import counted
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import counted, did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.files import plain_name

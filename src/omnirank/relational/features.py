@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice
-from omnirank.core.plurals import counted
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import counted, did_you_mean
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.relational.candidates import Bias, Mode, candidates

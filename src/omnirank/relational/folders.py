@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError
-from omnirank.core.suggestions import did_you_mean, files_like
+from omnirank.core.text import did_you_mean, files_like
 from omnirank.core.types import PathLike
 from omnirank.data.csv import read_frame
 from omnirank.data.files import plain_name

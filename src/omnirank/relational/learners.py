@@ -12,12 +12,11 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, ParameterError, logger
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import Domain, check_parameters, choice
-from omnirank.core.plurals import counted
 from omnirank.core.seeds import root_entropy
+from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy

@@ -25,10 +25,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.notes import warn_about

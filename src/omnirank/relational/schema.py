@@ -15,7 +15,7 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import first_repeated
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 from omnirank.data.columns import is_frame
 
 

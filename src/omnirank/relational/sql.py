@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, MissingDependencyError, ParameterError
-from omnirank.core.suggestions import did_you_mean, files_like
+from omnirank.core.text import did_you_mean, files_like
 from omnirank.relational.dataset import NoTargetError, RelationalDataset
 from omnirank.relational.schema import Declared, DeclaredTable, ForeignKey, names_given
 from omnirank.relational.tables import dataset_from_tables

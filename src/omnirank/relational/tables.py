@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError, setting
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
 from omnirank.data.table import Table

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, setting
-from omnirank.core.log import logger
+from omnirank.core.errors import DataError, logger, setting
 from omnirank.core.parallel import run_parallel, worker_count
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target

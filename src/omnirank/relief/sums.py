@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.accumulators import ReliefSums
 from omnirank.core.parallel import run_parallel
+from omnirank.core.ranking.accumulators import ReliefSums
 from omnirank.neighbors.sparse_cells import SparseCells
 from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from omnirank.core.comparison import compare_rankings
-from omnirank.core.plurals import counted
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.comparison import compare_rankings
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import counted
 from omnirank.plots import plot_fuji, plot_overlay
 from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing
 from omnirank.report.subject import OTHERS, Subject, known_method
@@ -104,7 +104,7 @@ def largest_disagreements(rankings: Mapping[str, Ranking], k: int) -> list[Disag
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.report.agreement import largest_disagreements
     >>> names = ["a", "b", "c", "d"]
     >>> one, other = Ranking(names, [4, 3, 2, 1], "relief"), Ranking(names, [1, 4, 3, 2], "univariate")

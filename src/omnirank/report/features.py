@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from omnirank.core.decimals import numbers
 from omnirank.core.multiplicity import ALPHA, adjusted_p_values, p_value_columns
-from omnirank.core.plurals import counted
-from omnirank.core.spreadsheet import harmless
+from omnirank.core.text import counted, harmless, numbers
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_group_shares, plot_ranking, score_map

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.comparison import compare_rankings
 from omnirank.core.multiplicity import ALPHA, COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
-from omnirank.core.plurals import counted
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.comparison import compare_rankings
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import counted
 from omnirank.ensembles.convergence import RELIABLE, reliability
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_rank_intervals, plot_scores, plot_selection, plot_significance, plot_tree
@@ -174,7 +174,7 @@ def p_value_test(ranking: Ranking) -> str:
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.report.judgement import p_value_test
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="out-of-bag test"))[:24]
     'a one-sided test by out-'

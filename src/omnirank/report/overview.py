@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.plurals import counted, there_are
-from omnirank.core.supervision_words import supervision_lines
+from omnirank.core.text import counted, supervision_lines, there_are
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
 from omnirank.plots.style import BAR, name_rows, new_axes, short_names, tidy

@@ -19,8 +19,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import ParameterError
+from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable
@@ -186,7 +186,7 @@ def inline_svg(ax: Any, about: str) -> str:
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.report.page import drawing, inline_svg
     >>> with drawing():
     ...     text = inline_svg(Ranking(["a<b"], [1.0], "genie3").plot(), "scores")

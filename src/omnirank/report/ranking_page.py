@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import PathLike
 from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset

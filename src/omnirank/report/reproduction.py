@@ -8,8 +8,8 @@ from typing import Any
 
 from omnirank.core.immutable import thawed_json
 from omnirank.core.multiplicity import COPIES_TEST, OUT_OF_BAG_TEST
-from omnirank.core.plurals import counted
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import counted
 from omnirank.data.dataset import FileSource
 from omnirank.ensembles.draws import features_per_node
 from omnirank.ensembles.plan import GrowingRules
@@ -164,7 +164,7 @@ def python_code(ranking: Ranking, source: FileSource | None) -> str:
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.data.file_source import FileSource
     >>> from omnirank.report.reproduction import python_code
     >>> print(python_code(Ranking(["a"], [1.0], "univariate"), FileSource("plants.csv", {"target": "kind"})))

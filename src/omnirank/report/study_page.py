@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.evaluation.curves import Curve
 from omnirank.evaluation.experiments.results import StudyResults, read_results

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import Method, get_method, methods
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.plurals import ordinal
-from omnirank.core.ranking import Ranking
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import ordinal
 from omnirank.plots import plot_hierarchy, plot_target_scores
 from omnirank.plots.structure import relative_scores
 from omnirank.report.features import direction

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.atomic_file import unfinished_path
 from omnirank.core.errors import DataError
+from omnirank.core.files import unfinished_path
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.column_choice import ColumnChoice, choose_columns

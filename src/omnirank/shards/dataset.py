@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, ParameterError, advised, setting
-from omnirank.core.plurals import counted
+from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import recoded_like

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from omnirank.core.atomic_file import replacing
-from omnirank.core.errors import DataError, ParameterError, setting
-from omnirank.core.log import logger
-from omnirank.core.own_json import own_heading
+from omnirank.core.errors import DataError, ParameterError, logger, setting
+from omnirank.core.files import own_heading, replacing
 from omnirank.core.types import PathLike
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.summary import KEPT_FOLDER

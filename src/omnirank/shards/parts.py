@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError
-from omnirank.core.suggestions import files_like
+from omnirank.core.text import files_like
 from omnirank.data.parquet import import_pyarrow
 
 _ENDINGS = (".parquet", ".pq")

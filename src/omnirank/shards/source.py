@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError
-from omnirank.core.memory import memory_amount
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted, memory_amount
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import infinite_cell, table_from, typed_table
 from omnirank.data.files import memory_size

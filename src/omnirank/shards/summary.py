@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.atomic_file import replacing
-from omnirank.core.errors import DataError, OmnirankError, setting
-from omnirank.core.log import logger
-from omnirank.core.own_json import check_heading, own_heading, parsed_json
+from omnirank.core.errors import DataError, OmnirankError, logger, setting
+from omnirank.core.files import check_heading, own_heading, parsed_json, replacing
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.data.columns import number_levels
 from omnirank.data.models import JsonFields, value_to_json

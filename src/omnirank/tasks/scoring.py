@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataWarning
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import SUPERVISION
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import without_target

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import ParameterError
-from omnirank.core.plurals import counted
+from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.text import counted
 from omnirank.timeseries.times import (
     as_dates,
     check_same_kind,

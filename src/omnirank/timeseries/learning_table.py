@@ -10,7 +10,7 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import FLAG, TEXT, check, choice
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
 from omnirank.timeseries.features import aggregate, event_counts, lag_sums, state_shares, time_since
 from omnirank.timeseries.grid import Grid

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, DataWarning
-from omnirank.core.plurals import counted
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import counted, did_you_mean
 from omnirank.data.containers import as_array
 from omnirank.data.notes import caller_outside
 from omnirank.timeseries.times import check_same_kind, merged, read_duration, read_times, read_values

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.containers import as_array
 
 # Dates are read to microseconds: as seconds in 64 bits, different ones stay different until the year 2242.

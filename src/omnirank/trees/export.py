@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.trees.tree_text import TreeWords, words_of
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.caches import PickledWithoutCaches
+from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.data.table import Levels, Table
 from omnirank.trees.prototypes import parents_of
 

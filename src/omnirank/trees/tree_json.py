@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataTypeError
-from omnirank.core.own_json import check_heading, own_heading, parsed_json
+from omnirank.core.files import check_heading, own_heading, parsed_json
 from omnirank.data.table import is_sparse
 from omnirank.trees.tree import Tree
 from omnirank.trees.tree_document import tree_of_document

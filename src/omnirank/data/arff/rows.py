@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from omnirank.core.errors import DataError, FileFormatError
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.arff.header import Attribute
 from omnirank.data.arff.tokens import NUMBER, Token, TokenError, after_blanks, read_token, split_cells
 from omnirank.data.table import LARGEST_EXACT, any_text_rounded

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError
+from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import quote
 from omnirank.data.dataset import Dataset

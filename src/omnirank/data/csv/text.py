@@ -16,7 +16,7 @@ import pandas as pd
 
 from omnirank.core.errors import FileFormatError, ParameterError, setting
 from omnirank.core.immutable import first_repeated
-from omnirank.core.plurals import counted, there_are
+from omnirank.core.text import counted, there_are
 from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.files import EXACT_NUMBERS, TextSource, duplicates_hint, number_names
 from omnirank.data.notes.doubts import what_numbers_have

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError
+from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.arff.write import LABEL_LEVELS, target_table

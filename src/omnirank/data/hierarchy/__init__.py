@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
-from omnirank.core.plurals import counted
+from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.text import counted
 from omnirank.data.containers import checked_sparse
 from omnirank.data.hierarchy.closure import ancestor_matrix, close_dense, close_sparse, encode_sets, label_weights
 from omnirank.data.hierarchy.structure import (

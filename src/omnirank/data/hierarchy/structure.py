@@ -17,7 +17,7 @@ from scipy import sparse
 from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.immutable import first_repeated
 from omnirank.core.parameters import TEXT, check, choice
-from omnirank.core.plurals import counted, there_are
+from omnirank.core.text import counted, there_are
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import numbered_names
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from omnirank.core.errors import setting
-from omnirank.core.plurals import counted
+from omnirank.core.text import counted
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named, task_target

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import get_method
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import task_named

@@ -15,7 +15,7 @@ from typing import Any
 from omnirank.core.errors import DataTypeError, FileFormatError, OmnirankError, ParameterError
 from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
 from omnirank.core.registry import get_method, methods
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.load import load
 from omnirank.data.samples import list_samples

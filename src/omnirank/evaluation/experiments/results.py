@@ -14,8 +14,8 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice
-from omnirank.core.ranking import Ranking
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.evaluation.curves import curve_area
 from omnirank.evaluation.experiments.store import Member, Store, column_name

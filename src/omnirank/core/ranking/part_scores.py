@@ -1,16 +1,17 @@
-"""Scores of the features for each single target, beside a ranking for all targets together."""
+"""Scores beside a ranking: of the features for each single target, and of groups of features."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats, frozen_names
-from omnirank.core.plurals import counted
+from omnirank.core.ranking.accumulators import Accumulator, check_finishes_to
+from omnirank.core.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class TargetScores:
 
     Examples
     --------
-    >>> from omnirank.core.target_scores import TargetScores
+    >>> from omnirank.core.ranking.part_scores import TargetScores
     >>> TargetScores(("power", "cost"), [[1.0, 0.0], [0.5, 0.5]]).scores.shape
     (2, 2)
     """
@@ -62,3 +63,34 @@ class TargetScores:
     def __reduce__(self) -> tuple[Any, ...]:
         # through the constructor: arrays come back from a pickle writeable
         return TargetScores, (self.names, self.scores, self.state)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def summed_by_group(
+    names: Sequence[str], scores: np.ndarray, groups: Mapping[str, str], as_shares: bool = False
+) -> pd.Series:
+    """Return the sum of the scores over each group of features, largest first; see `Ranking.group_scores`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.ranking.part_scores import summed_by_group
+    >>> summed_by_group(["a", "b"], np.array([1.0, 2.0]), {"a": "body", "b": "body"}).to_dict()
+    {'body': 3.0}
+    """
+    import pandas as pd
+
+    missing = [name for name in names if name not in groups]
+    if missing:
+        raise DataError(f"no group for {counted(len(missing), 'feature')}, the first is {missing[0]!r}")
+    sums: dict[str, float] = {}
+    for name, score in zip(names, scores.tolist(), strict=True):
+        sums[groups[name]] = sums.get(groups[name], 0.0) + (max(score, 0.0) if as_shares else score)
+    total = sum(sums.values())
+    if as_shares and total > 0:
+        sums = {group: value / total for group, value in sums.items()}
+    series = pd.Series(sums, name="share" if as_shares else "score", dtype=np.float64)
+    return series.sort_values(ascending=False, kind="stable")

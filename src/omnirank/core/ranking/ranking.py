@@ -11,21 +11,79 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from omnirank.core.accumulators import Accumulator
-from omnirank.core.certainty import CONFIDENCE, Certainty, certainty_of
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.core.group_scores import summed_by_group
-from omnirank.core.immutable import thawed_json
-from omnirank.core.merging import merged_fields
-from omnirank.core.multiplicity import ALPHA, adjusted_p_values, p_value_columns
-from omnirank.core.names import which_names
+from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
+from omnirank.core.multiplicity import ALPHA, adjusted_p_values, check_p_values, p_value_columns
 from omnirank.core.parameters import check, count, number
-from omnirank.core.plurals import counted
-from omnirank.core.ranking_checks import checked_fields
-from omnirank.core.ranking_io import read_fields, write_fields
+from omnirank.core.ranking.accumulators import Accumulator, check_finishes_to
+from omnirank.core.ranking.certainty import CONFIDENCE, Certainty, certainty_of
+from omnirank.core.ranking.files import read_fields, write_fields
+from omnirank.core.ranking.merging import merged_fields
+from omnirank.core.ranking.part_scores import TargetScores, summed_by_group
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.text import counted, which_names
 from omnirank.core.types import PathLike
+
+if TYPE_CHECKING:
+    from omnirank.core.ranking.ranking import Ranking
+
+
+def checked_fields(ranking: Ranking) -> dict[str, Any]:
+    """Return the fields of a ranking that are kept in another form than given, checked and read-only."""
+    for name in ("method", "task", "fingerprint", "p_value_test"):
+        value = getattr(ranking, name)
+        if not isinstance(value, str) and (name == "method" or value is not None):
+            raise DataTypeError(f"{name} of a ranking must be a string, not {type(value).__name__}")
+    if not isinstance(ranking.parameters, Mapping):
+        raise DataTypeError(f"parameters must be a mapping, not {type(ranking.parameters).__name__}")
+    names = frozen_names(ranking.names, "feature")
+    scores = _one_per_feature(ranking.scores, "scores", names)
+    errors = ranking.standard_errors
+    if errors is not None:
+        errors = _one_per_feature(errors, "standard errors", names)
+        if np.any(errors < 0):
+            raise DataError(f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative")
+    p_values = ranking.p_values
+    if p_values is not None:
+        p_values = _one_per_feature(p_values, "p values", names)
+        check_p_values(p_values, names)
+    check_finishes_to(ranking.state, scores)
+    if ranking.per_target is not None and ranking.per_target.scores.shape[1] != len(names):
+        n_scored = ranking.per_target.scores.shape[1]
+        raise DataError(f"per-target scores of {n_scored} features for {len(names)} features")
+    targets = ranking.targets
+    return {
+        "names": names,
+        "scores": scores,
+        "standard_errors": errors,
+        "p_values": p_values,
+        "p_value_test": None if p_values is None else ranking.p_value_test,
+        "parameters": frozen_json(ranking.parameters, "parameters"),
+        "targets": targets if targets is None else _some_names(targets, "target"),
+        "constant": _constant(ranking.constant, names),
+    }
+
+
+def _one_per_feature(values: Any, what: str, names: tuple[str, ...]) -> np.ndarray:
+    array = frozen_floats(values, what)
+    if array.shape != (len(names),):
+        raise DataError(f"{what} of shape {array.shape} for {counted(len(names), 'feature')}")
+    return array
+
+
+def _some_names(names: Any, what: str) -> tuple[str, ...]:
+    """Names as a tuple; there may be none."""
+    empty = isinstance(names, Sequence) and not isinstance(names, str) and not len(names)
+    return () if empty else frozen_names(names, what)
+
+
+def _constant(given: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    constant = _some_names(given, "feature")
+    unknown = sorted(set(constant) - set(names))
+    if unknown:
+        raise DataError(f"the constant feature {unknown[0]!r} is no feature of the ranking")
+    return constant
+
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +128,7 @@ class Ranking:
 
     Examples
     --------
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> ranking = Ranking(["height", "width", "noise"], [0.2, 0.7, 0.0], "genie3", task="regression")
     >>> ranking
     Ranking(genie3, regression, 3 features: width 0.7, height 0.2, noise 0)
@@ -111,8 +169,8 @@ class Ranking:
 
         Examples
         --------
-        >>> from omnirank.core.accumulators import MeanAccumulator
-        >>> from omnirank.core.ranking import Ranking
+        >>> from omnirank.core.ranking.accumulators import MeanAccumulator
+        >>> from omnirank.core.ranking.ranking import Ranking
         >>> trees = MeanAccumulator.empty(2).update([[1.0, 0.0], [3.0, 0.0]])
         >>> Ranking.from_state(["a", "b"], trees, "genie3").standard_errors.tolist()
         [1.0, 0.0]
@@ -147,7 +205,7 @@ class Ranking:
 
         Examples
         --------
-        >>> from omnirank.core.ranking import Ranking
+        >>> from omnirank.core.ranking.ranking import Ranking
         >>> Ranking(["a", "b", "c"], [0.5, 0.5, 1.0], "genie3").tied_ranks().tolist()
         [2.5, 2.5, 1.0]
         """
@@ -182,7 +240,7 @@ class Ranking:
 
         Examples
         --------
-        >>> from omnirank.core.ranking import Ranking
+        >>> from omnirank.core.ranking.ranking import Ranking
         >>> ranking = Ranking(["a", "b", "c"], [0.1, 0.5, 0.2], "unbiased", p_values=[0.3, 0.001, 0.03])
         >>> ranking.relevant(), ranking.relevant(correction="family-wise"), ranking.relevant(alpha=0.01)
         (['b', 'c'], ['b'], ['b'])
@@ -218,7 +276,7 @@ class Ranking:
 
         Examples
         --------
-        >>> from omnirank.core.ranking import Ranking
+        >>> from omnirank.core.ranking.ranking import Ranking
         >>> ranking = Ranking(["a", "b", "c", "d"], [0.1, 0.5, 0.0, 0.4], "genie3")
         >>> ranking.select(2).tolist()
         [False, True, False, True]
@@ -261,7 +319,7 @@ class Ranking:
 
         Examples
         --------
-        >>> from omnirank.core.ranking import Ranking
+        >>> from omnirank.core.ranking.ranking import Ranking
         >>> ranking = Ranking(["a", "b", "c"], [1.0, 2.0, 5.0], "genie3")
         >>> ranking.group_scores({"a": "body", "b": "body", "c": "head"}, as_shares=True)
         head    0.625
@@ -344,8 +402,8 @@ class Ranking:
 
         Examples
         --------
-        >>> from omnirank.core.accumulators import MeanAccumulator
-        >>> from omnirank.core.ranking import Ranking
+        >>> from omnirank.core.ranking.accumulators import MeanAccumulator
+        >>> from omnirank.core.ranking.ranking import Ranking
         >>> from omnirank.core.seeds import SeedRanges
         >>> def grow(scores, first):
         ...     trees = MeanAccumulator.empty(2).update(scores)

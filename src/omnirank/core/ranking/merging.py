@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from omnirank.core.accumulators import Accumulator
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.plurals import counted
+from omnirank.core.ranking.accumulators import Accumulator
+from omnirank.core.ranking.part_scores import TargetScores
 from omnirank.core.registry import get_method
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.ranking import Ranking
 
 # Parameters without influence on the scores of a replicate: they may differ.
 _FREE = frozenset({"n_features_to_select", "n_jobs", "random_state", "verbose", "warm_start"})
@@ -26,9 +26,9 @@ def merged_fields(a: Ranking, b: Ranking) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from omnirank.core.accumulators import MeanAccumulator
-    >>> from omnirank.core.merging import merged_fields
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.accumulators import MeanAccumulator
+    >>> from omnirank.core.ranking.merging import merged_fields
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.core.seeds import SeedRanges
     >>> def grow(entropy):
     ...     trees = MeanAccumulator.empty(1).update([[float(entropy)]])

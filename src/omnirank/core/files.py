@@ -1,12 +1,64 @@
-"""JSON of omnirank's own formats: a heading with name and version, and parsing that refuses what JSON does not have."""
+"""Files of omnirank's own: they appear whole or not at all, and their JSON has a heading with name and version."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
-from omnirank.core.errors import FileFormatError
+from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.types import PathLike
+
+
+def unfinished_path(path: Path) -> Path:
+    """Return where a file is written before it takes its name: beside it, and at another place in every call.
+
+    A rename is atomic within one file system only.
+    """
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[IO[bytes]]:
+    """Open a file for writing bytes, gzipped where it ends in .gz; it takes its name when all is written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.core.files import replacing
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.txt")
+    ...     with replacing(path) as file:
+    ...         _ = file.write(b"whole")
+    ...     path.read_bytes()
+    b'whole'
+    """
+    path = Path(path)
+    if path.is_dir() or not path.name:
+        raise DataError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise DataError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}")
+    unfinished = unfinished_path(path)
+    try:
+        with unfinished.open("xb") as raw:
+            if path.suffix.lower() == ".gz":
+                # No name and time in the file: equal data give equal bytes.
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(unfinished, path)
+    except OSError as problem:
+        raise DataError(f"cannot write {str(path)!r}: {problem.strerror or problem}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def own_heading(name: str, version: int) -> dict[str, Any]:
@@ -14,7 +66,7 @@ def own_heading(name: str, version: int) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from omnirank.core.own_json import own_heading
+    >>> from omnirank.core.files import own_heading
     >>> list(own_heading("omnirank-tree", 1))
     ['format', 'version', 'package_version']
     """
@@ -48,7 +100,7 @@ def check_heading(
 
     Examples
     --------
-    >>> from omnirank.core.own_json import check_heading
+    >>> from omnirank.core.files import check_heading
     >>> check_heading({"format": "omnirank-tree", "version": 3}, "omnirank-tree", range(1, 2), what="a tree")
     Traceback (most recent call last):
     omnirank.core.errors.FileFormatError: written by omnirank of unknown version in version 3 of the format; ...
@@ -82,7 +134,7 @@ def parsed_json(text: str, path: str | Path | None = None, line: int | None = No
 
     Examples
     --------
-    >>> from omnirank.core.own_json import parsed_json
+    >>> from omnirank.core.files import parsed_json
     >>> parsed_json("[1, NaN]")
     Traceback (most recent call last):
     omnirank.core.errors.FileFormatError: NaN is not a number of JSON

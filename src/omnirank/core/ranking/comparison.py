@@ -12,7 +12,7 @@ import numpy as np
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, count
-from omnirank.core.ranking import Ranking
+from omnirank.core.ranking.ranking import Ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,8 @@ def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingCom
 
     Examples
     --------
-    >>> from omnirank.core.comparison import compare_rankings
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.comparison import compare_rankings
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> a = Ranking(["a", "b", "c"], [4.0, 2.0, 1.0], "genie3")
     >>> b = Ranking(["a", "b", "c"], [3.0, 6.0, 3.0], "relief")
     >>> comparison = compare_rankings(a, b, k=1)
@@ -108,7 +108,7 @@ def jaccard_index(a: Collection[Any], b: Collection[Any]) -> float:
 
     Examples
     --------
-    >>> from omnirank.core.comparison import jaccard_index
+    >>> from omnirank.core.ranking.comparison import jaccard_index
     >>> jaccard_index(["x", "y"], ["y", "z", "v"])
     0.25
     """
@@ -130,7 +130,7 @@ def kuncheva_index(a: Collection[Any], b: Collection[Any], n_features: int) -> f
 
     Examples
     --------
-    >>> from omnirank.core.comparison import kuncheva_index
+    >>> from omnirank.core.ranking.comparison import kuncheva_index
     >>> kuncheva_index(["x", "y"], ["y", "z"], n_features=4)
     0.0
     """
@@ -172,7 +172,7 @@ def fuzzy_jaccard(scores_a: Any, scores_b: Any) -> np.ndarray:
 
     Examples
     --------
-    >>> from omnirank.core.comparison import fuzzy_jaccard
+    >>> from omnirank.core.ranking.comparison import fuzzy_jaccard
     >>> fuzzy_jaccard([4.0, 2.0, 1.0], [3.0, 6.0, 3.0])
     array([0.5, 1. , 1. ])
     """

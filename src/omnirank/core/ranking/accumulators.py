@@ -114,7 +114,7 @@ class MeanAccumulator(Accumulator):
 
     Examples
     --------
-    >>> from omnirank.core.accumulators import MeanAccumulator
+    >>> from omnirank.core.ranking.accumulators import MeanAccumulator
     >>> trees = MeanAccumulator.empty(2).update([[1.0, 0.0], [3.0, 0.0]])
     >>> scores, standard_errors = trees.finish()
     >>> scores.tolist(), standard_errors.tolist()
@@ -219,7 +219,7 @@ class ReliefSums(Accumulator):
 
     Examples
     --------
-    >>> from omnirank.core.accumulators import ReliefSums
+    >>> from omnirank.core.ranking.accumulators import ReliefSums
     >>> half = ReliefSums(p_ft=[2.0, 1.0], p_f=[2.0, 2.0], p_t=2.0, weight=4.0)
     >>> half.merge(half).finish()[0].tolist()
     [1.0, 0.0]
@@ -308,7 +308,7 @@ def check_finishes_to(state: Accumulator | None, scores: np.ndarray) -> None:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.core.accumulators import MeanAccumulator, check_finishes_to
+    >>> from omnirank.core.ranking.accumulators import MeanAccumulator, check_finishes_to
     >>> check_finishes_to(MeanAccumulator.empty(1).update([[2.0]]), np.array([3.0]))
     Traceback (most recent call last):
     omnirank.core.errors.DataError: the scores are not those of the given state

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, number
-from omnirank.core.plurals import counted
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
-    from omnirank.core.ranking import Ranking
+    from omnirank.core.ranking.ranking import Ranking
 
 CONFIDENCE = 0.95
 # The sentence is about the largest certain number up to this one, which people look at, and names some others.
@@ -45,7 +45,7 @@ class Certainty:
 
     Examples
     --------
-    >>> from omnirank.core.certainty import Certainty
+    >>> from omnirank.core.ranking.certainty import Certainty
     >>> Certainty((1, 5), 0.95, 40).summary
     'the first 5 are the first 5 of a full run with 95 % confidence (40 trees); the same holds for the first alone'
     >>> Certainty((), 0.95, 20).summary
@@ -144,7 +144,7 @@ def certain_sizes(scores: np.ndarray, errors: np.ndarray, n: int, confidence: fl
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.core.certainty import certain_sizes
+    >>> from omnirank.core.ranking.certainty import certain_sizes
     >>> certain_sizes(np.array([0.1, 5.0, 4.8, 0.0]), np.array([0.1, 0.1, 0.1, 0.1]), n=50)
     (2,)
     """

@@ -12,18 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.accumulators import Accumulator
-from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
+from omnirank.core.files import check_heading, own_heading, parsed_json, replacing
 from omnirank.core.immutable import thawed_json
 from omnirank.core.multiplicity import p_value_columns
-from omnirank.core.names import which_names
-from omnirank.core.own_json import check_heading, own_heading, parsed_json
-from omnirank.core.plurals import counted
+from omnirank.core.ranking.accumulators import Accumulator
+from omnirank.core.ranking.part_scores import TargetScores
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.spreadsheet import harmless, unharmed
-from omnirank.core.suggestions import RENAMED, did_you_mean, files_like
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.text import RENAMED, counted, did_you_mean, files_like, harmless, unharmed, which_names
 
 _FORMAT = "omnirank-ranking"
 # Version 2 may have p values, version 3 names of targets and constant features; files are of the first version that
@@ -51,7 +47,7 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.core.ranking.ranking import Ranking
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "ranking.csv")
     ...     Ranking(["a", "b"], [0.25, 0.5], "genie3").save(path)
@@ -119,7 +115,7 @@ def check_suffix(path: Path) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from omnirank.core.ranking_io import check_suffix
+    >>> from omnirank.core.ranking.files import check_suffix
     >>> check_suffix(Path("ranking.JSON"))
     '.json'
     """
