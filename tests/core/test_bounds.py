@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import omnirank
-from omnirank.core.kernel_cache import kernel_folder
+from omnirank.core import kernel_cache
 from omnirank.core.kernels import vector
 from omnirank.trees.kernels.subtree_rows import narrow_codes
 
@@ -24,7 +24,7 @@ def test_they_have_a_folder_of_their_own(monkeypatch):
     names = set()
     for setting in (-1, 1):
         monkeypatch.setattr(numba.config, "BOUNDSCHECK", setting)
-        names.add(kernel_folder._digest(package))
+        names.add(kernel_cache._digest(package))
     assert len(names) == 2
 
 

@@ -283,7 +283,8 @@ def copy_of_package(folder: Path, factor: int) -> Path:
     for name in (
         "__init__.py",
         "core/compiled.py",
-        *(f"core/{p.name}" for p in (PACKAGE / "core").glob("kernel_*.py")),
+        "core/kernel_cache.py",
+        "core/numba_internals.py",
     ):
         shutil.copy(PACKAGE / name, folder / "omnirank" / name)
     (folder / "omnirank/__init__.py").write_text("")

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 
-from omnirank.core.kernel_cache import kernel_folder
+from omnirank.core import kernel_cache
 
 
 @pytest.fixture
@@ -30,21 +30,21 @@ def names(place):
 
 
 def test_what_was_not_used_for_long_is_deleted(place):
-    kernel_folder._forget_old(place, "kernels-used")
+    kernel_cache._forget_old(place, "kernels-used")
     assert names(place) == ["kernels-used", "kernels-young", "others"]
     assert (place / "kernels-used").stat().st_mtime > time.time() - 60
 
 
 def test_a_dangling_link_is_no_obstacle(place):
     (place / "kernels-a-link").symlink_to(place / "gone")
-    kernel_folder._forget_old(place, "kernels-used")
+    kernel_cache._forget_old(place, "kernels-used")
     assert "kernels-old" not in names(place)
 
 
 def test_a_file_in_the_way_is_no_obstacle(place):
     (place / "kernels-a-file").touch()
     os.utime(place / "kernels-a-file", (0, 0))
-    kernel_folder._forget_old(place, "kernels-used")
+    kernel_cache._forget_old(place, "kernels-used")
     assert "kernels-old" not in names(place)
 
 
@@ -59,32 +59,32 @@ def test_another_process_deletes_at_the_same_time(place, monkeypatch, deleted):
             return time.time()
 
     list_then_lose = list(place.glob("kernels-*"))
-    monkeypatch.setattr(kernel_folder, "time", Meanwhile)
+    monkeypatch.setattr(kernel_cache, "time", Meanwhile)
     monkeypatch.setattr(type(place), "glob", lambda *_: list_then_lose)
-    kernel_folder._forget_old(place, "kernels-used")
+    kernel_cache._forget_old(place, "kernels-used")
     assert deleted not in names(place)
 
 
 def test_the_folder_in_use_is_deleted_by_another_process(place):
     shutil.rmtree(place / "kernels-used")
-    kernel_folder._forget_old(place, "kernels-used")
+    kernel_cache._forget_old(place, "kernels-used")
     assert "kernels-old" not in names(place)
 
 
 @pytest.mark.parametrize("compiler", [numba, llvmlite, np], ids=lambda package: package.__name__)
 def test_each_version_of_what_compiles_has_a_folder(compiler, monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    before = kernel_folder.kernel_folder()
-    assert before == kernel_folder.kernel_folder()
+    before = kernel_cache.kernel_folder()
+    assert before == kernel_cache.kernel_folder()
     monkeypatch.setattr(compiler, "__version__", "9.9.9")
-    assert kernel_folder.kernel_folder() != before
+    assert kernel_cache.kernel_folder() != before
 
 
 def test_each_way_to_compile_parts_has_a_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    before = kernel_folder.kernel_folder()
-    monkeypatch.setattr(kernel_folder, "LINKED_ONLY", not kernel_folder.LINKED_ONLY)
-    assert kernel_folder.kernel_folder() != before
+    before = kernel_cache.kernel_folder()
+    monkeypatch.setattr(kernel_cache, "LINKED_ONLY", not kernel_cache.LINKED_ONLY)
+    assert kernel_cache.kernel_folder() != before
 
 
 def test_a_user_without_a_home(monkeypatch, tmp_path):
@@ -95,4 +95,4 @@ def test_a_user_without_a_home(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert kernel_folder.kernel_folder().startswith(str(tmp_path))
+    assert kernel_cache.kernel_folder().startswith(str(tmp_path))

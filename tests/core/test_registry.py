@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 import omnirank as om
-from omnirank.core import plugins, registry
+from omnirank.core import registry
 from omnirank.core.registry import Method, default_method, get_method, make_ranker, methods, register
 from omnirank.errors import ParameterError
 
@@ -114,7 +114,7 @@ def test_entry_points_of_third_parties(own_registry, monkeypatch):
     plugin = type(sys)(f"{__name__}_plugin")
     plugin.METHODS = [Method("theirs", UNIVARIATE, "from elsewhere", ("regression",))]
     monkeypatch.setitem(sys.modules, plugin.__name__, plugin)
-    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
     with pytest.warns(RuntimeWarning, match="no_such_module:METHODS are not available"):
         names = [method.name for method in methods()]
     assert "theirs" in names

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.core import plugins
+from omnirank.core import registry
 from omnirank.data import task_registry
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, DataTypeError, ParameterError
@@ -163,6 +163,6 @@ def test_entry_points_of_third_parties(monkeypatch):
         EntryPoint("good", f"{__name__}_plugin:TASK", "omnirank.tasks"),
         EntryPoint("bad", "no_such_module:TASKS", "omnirank.tasks"),
     ]
-    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
     with pytest.warns(RuntimeWarning, match="the tasks of no_such_module:TASKS are not available"):
         assert om.Dataset(np.eye(2), [10.0, 350.0], task="circular").task == "circular"

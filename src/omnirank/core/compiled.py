@@ -14,7 +14,7 @@ from numba.core import event
 from numba.extending import overload
 
 from omnirank.core.kernel_cache import keep_on_disk, kernel_folder, warn_once
-from omnirank.core.numba_internals import PART_OPTIONS, compile_part
+from omnirank.core.numba_internals import PART_OPTIONS, compile_part, known_options
 
 # Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
@@ -23,7 +23,7 @@ _logger = logging.getLogger("omnirank.compiling")
 
 
 # Numba's option for functions that allocate nothing: no reference is counted, and none of the code for it is compiled.
-_UNCOUNTED = {"_nrt": False}
+_UNCOUNTED = known_options(_nrt=False)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

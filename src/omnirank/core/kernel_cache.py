@@ -5,7 +5,10 @@ just compiled; and an index names the files, so that two processes that compile 
 each forget what the other has written, or give one the code of the other. Here a file is named after what it is for,
 says so once more inside and carries a checksum. Whatever is wrong with it, it is deleted and written again.
 
-Numba does not promise to keep the names that this takes. Where they are missing, its own files are used.
+Files are in a folder for each set of kernel sources and each set of versions that compile them. Numba itself looks at
+the file of the compiled function only: a change in a function that it calls would go unnoticed. Two versions of the
+compiler would overwrite each other's files. Kinds of machine share a folder: file by file, code is kept for the machine
+that it was compiled for.
 """
 
 from __future__ import annotations
@@ -30,13 +33,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from omnirank.core.numba_internals import LINKED_ONLY
-
-try:
-    from numba.core.caching import FunctionCache
-    from numba.core.serialize import dumps
-except ImportError:
-    FunctionCache = dumps = None
+from omnirank.core.numba_internals import LINKED_ONLY, FunctionCache, dumps
 
 _CHECKSUM_BYTES = 16
 
@@ -195,7 +192,12 @@ def _digest(package: Path) -> str:
     settings = (LINKED_ONLY, numba.config.BOUNDSCHECK)
     digest = hashlib.blake2b(repr(versions + settings).encode(), digest_size=8)
     core = package / "core"
-    for source in [core / "compiled.py", *sorted(core.glob("kernel_*.py")), *sorted(package.glob("*/kernels/*.py"))]:
+    for source in [
+        core / "compiled.py",
+        core / "kernel_cache.py",
+        core / "numba_internals.py",
+        *sorted(package.glob("*/kernels/*.py")),
+    ]:
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -1,4 +1,13 @@
-"""Numba's compiler, stopped before it optimises a part of a kernel: private names, for the versions tried only."""
+"""Names of Numba that it does not promise to keep; nothing else of omnirank uses such. Each has a plain way beside it.
+
+* Numba's cache of one function, which `core.kernel_cache` puts on files that may be damaged: else Numba's own files.
+* An option for functions that count no references (``_nrt``): else they are counted.
+* How the parts of kernels are compiled: into their callers only. Numba optimises every function and turns it into
+  machine code, then does so again for each of its callers, with the code of the function linked in. Parts of kernels
+  never run on their own, so here both are left to the kernel at the top: that halves the time of the first call. Other
+  versions than those tried compile parts as they always do. ``OMNIRANK_KERNEL_PARTS=plain`` has that done with every
+  version.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +17,30 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+
+try:
+    from numba.core.caching import FunctionCache
+    from numba.core.serialize import dumps
+except ImportError:
+    FunctionCache = dumps = None
+
+_TRIED = ("0.68",)
+LINKED_ONLY = numba.__version__.rpartition(".")[0] in _TRIED and os.environ.get("OMNIRANK_KERNEL_PARTS", "") != "plain"
+try:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+except ImportError:
+    JITCodeLibrary = Compiler = object
+    LINKED_ONLY = False
+
+
+def known_options(**options: Any) -> dict[str, Any]:
+    """Return options of Numba's decorator, none of them if it does not know one."""
+    try:
+        numba.njit(**options)(lambda: None)
+    except KeyError:  # Numba's error, before anything is compiled
+        return {}
+    return options
 
 
 class _NoEnvironment:
@@ -48,13 +79,8 @@ class PartCompiler(Compiler):
         return super().define_pipelines()
 
 
-_TRIED = ("0.68",)
-
-LINKED_ONLY = numba.__version__.rpartition(".")[0] in _TRIED and os.environ.get("OMNIRANK_KERNEL_PARTS", "") != "plain"
 PART_OPTIONS: dict[str, Any] = {}
 if LINKED_ONLY:
-    from omnirank.core.numba_internals import PartCompiler
-
     # Nobody calls a part from Python or C: wrappers for these calls take as long to compile as the part.
     PART_OPTIONS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
 else:

@@ -312,9 +312,6 @@ def _pickled(work: Any) -> bytes:
         raise AssertionError(f"worker processes cannot be given {work!r}, or cannot return it: {error}") from error
 
 
-Result = TypeVar("Result")
-
-
 def begun_beside(function: Callable[[], Result], n_jobs: int | None = None) -> Callable[[], Result]:
     """Have something computed beside what follows; returns what waits for the result, and may be called again.
 

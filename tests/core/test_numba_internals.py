@@ -11,7 +11,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from omnirank.core import kernel_parts
+from omnirank.core import numba_internals
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ logging.getLogger("omnirank.compiling").setLevel(logging.DEBUG)
 import numba
 numba.__version__ = {version!r}
 from omnirank.core.compiled import compiled, part, inlined
-from omnirank.core import kernel_parts
+from omnirank.core import numba_internals
 
 @part
 def doubled(x):
@@ -39,10 +39,10 @@ def kernel(x, y):
     return sum_of_two(x, y) + 1
 
 if __name__ == "__main__":
-    print(bool(kernel_parts.PART_OPTIONS), kernel(1, 2), sum_of_two(1, 2), doubled(2.5), kernel(0.5, 0.25))
+    print(bool(numba_internals.PART_OPTIONS), kernel(1, 2), sum_of_two(1, 2), doubled(2.5), kernel(0.5, 0.25))
 """
 
-TRIED = numba.__version__.rpartition(".")[0] in kernel_parts._TRIED
+TRIED = numba.__version__.rpartition(".")[0] in numba_internals._TRIED
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_kernels_and_parts_give_the_same_with_any_version(version, way, short, t
 
 def test_the_pinned_numba_was_tried():
     pinned = re.search(r"^numba==(.*)\.\d+$", (ROOT / "constraints.txt").read_text(), flags=re.MULTILINE)
-    assert pinned[1] in kernel_parts._TRIED, "try core/numba_internals.py with it, then add it to _TRIED"
+    assert pinned[1] in numba_internals._TRIED, "try core/numba_internals.py with it, then add it to _TRIED"
 
 
-@pytest.mark.skipif(not kernel_parts.LINKED_ONLY or bool(numba.config.DISABLE_JIT), reason="the plain way already")
+@pytest.mark.skipif(not numba_internals.LINKED_ONLY or bool(numba.config.DISABLE_JIT), reason="the plain way already")
 def test_kernels_pass_the_plain_way(tmp_path):
     """A part of the tests of trees: the least that compiles the loop that grows them with parts of all kinds."""
     tests = [
