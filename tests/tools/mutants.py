@@ -74,7 +74,6 @@ EQUIVALENT = {
     'core/ranking/merging.py: "parameters": _merged_parameters(b.parameters, a.parameters, amount),': (
         "rankings of one method have the same parameters in the same order"
     ),
-    "data/arff/dense.py: if n > 0.9 * len(self.numeric):": "room that is left is freed a little sooner or later",
     "ensembles/convergence.py: for size in sorted({q for q in checkpoints if (start < q <= end)} | {end}):": (
         "the end is among the sizes anyway"
     ),

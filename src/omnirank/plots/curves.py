@@ -109,7 +109,7 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from omnirank.evaluation.selection_curve import SelectionCurve
+    >>> from omnirank.evaluation.selection import SelectionCurve
     >>> from omnirank.plots import plot_selection
     >>> curve = SelectionCurve([1, 2, 4], [[0.5, 0.8, 0.9], [0.5, 0.9, 0.8]], "accuracy", True, "neighbors")
     >>> ax = plot_selection(curve)

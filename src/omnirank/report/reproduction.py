@@ -165,7 +165,7 @@ def python_code(ranking: Ranking, source: FileSource | None) -> str:
     Examples
     --------
     >>> from omnirank.core.ranking.ranking import Ranking
-    >>> from omnirank.data.file_source import FileSource
+    >>> from omnirank.data.dataset import FileSource
     >>> from omnirank.report.reproduction import python_code
     >>> print(python_code(Ranking(["a"], [1.0], "univariate"), FileSource("plants.csv", {"target": "kind"})))
     import omnirank as om
@@ -196,7 +196,7 @@ def rank_command(ranking: Ranking, source: FileSource | None) -> str:
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.data.file_source import FileSource
+    >>> from omnirank.data.dataset import FileSource
     >>> from omnirank.report.reproduction import rank_command
     >>> ranker = om.EnsembleRanker("genie3", n_trees=5, random_state=3).fit(om.datasets.load_sample("iris"))
     >>> rank_command(ranker.ranking_, FileSource("my iris.csv", {"target": "species"}))

@@ -13,6 +13,9 @@ from omnirank.core.immutable import frozen_floats, frozen_names
 from omnirank.core.ranking.accumulators import Accumulator, check_finishes_to
 from omnirank.core.text import counted
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, eq=False)
 class TargetScores:
@@ -63,10 +66,6 @@ class TargetScores:
     def __reduce__(self) -> tuple[Any, ...]:
         # through the constructor: arrays come back from a pickle writeable
         return TargetScores, (self.names, self.scores, self.state)
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def summed_by_group(

@@ -24,9 +24,6 @@ from omnirank.core.seeds import SeedRanges
 from omnirank.core.text import counted, which_names
 from omnirank.core.types import PathLike
 
-if TYPE_CHECKING:
-    from omnirank.core.ranking.ranking import Ranking
-
 
 def checked_fields(ranking: Ranking) -> dict[str, Any]:
     """Return the fields of a ranking that are kept in another form than given, checked and read-only."""
