@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import os
@@ -194,6 +195,7 @@ def test_unexpected_errors_are_not_hidden(plants, monkeypatch):
 def test_warnings_are_one_line(plants, monkeypatch):
     load = om.load
 
+    @functools.wraps(load)
     def warns(*arguments, **more):
         warnings.warn("watch\n   out", UserWarning, stacklevel=2)
         return load(*arguments, **more)

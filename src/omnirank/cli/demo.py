@@ -21,10 +21,13 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The picture to write.")] = _PICTURE,
 ) -> None:
     """Rank the pixels of handwritten digits of which only 100 are labelled. Needs no data and no network."""
+    from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import default_method
     from omnirank.plots import score_map
 
+    if not out.parent.is_dir():
+        raise ParameterError(f"cannot write {out}: there is no folder {str(out.parent)!r}")
     data = _digits()
     method = default_method()
     say("Handwritten digits, 8 x 8 pixels each: which pixels tell the digits apart?\n", style="bold")
