@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -182,7 +183,7 @@ def _checked_kind(path: Path, given: dict[str, Any]) -> str:
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `load` that are not its defaults."""
-    defaults = {"target": None, **(load.__kwdefaults__ or {})}
+    defaults = {name: parameter.default for name, parameter in inspect.signature(load).parameters.items()}
     return {
         name: value
         for name, value in given.items()
