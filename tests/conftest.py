@@ -14,15 +14,20 @@ os.environ.setdefault("OMNIRANK_PICKLED_WORK", "1")
 
 settings.load_profile(PROFILE)
 
-# Their examples run a study, in processes of its own.
-SLOW_EXAMPLES = ("src/omnirank/evaluation/experiments/", "src/omnirank/report/study_page.py")
+# Studies run in processes of their own; a room that nothing else needs has kernels of its own, and so has boosting.
+SLOW_PLACES = (
+    "src/omnirank/evaluation/experiments/",
+    "src/omnirank/report/study_page.py",
+    "src/omnirank/relational/boosting.py",
+    "tests/clus/",
+)
 
 
 def pytest_collection_modifyitems(items):
-    """Tests on public data and examples of studies are slow, of ``@pytest.mark.every(n)`` all cases but every n-th."""
+    """Tests on public data and those of some places are slow, of ``@pytest.mark.every(n)`` all cases but every n-th."""
     seen = Counter()
     for item in items:
-        if item.get_closest_marker("shared_data") or item.nodeid.startswith(SLOW_EXAMPLES):
+        if item.get_closest_marker("shared_data") or item.nodeid.startswith(SLOW_PLACES):
             item.add_marker(pytest.mark.slow)
         if every := item.get_closest_marker("every"):
             test = item.nodeid.partition("[")[0]

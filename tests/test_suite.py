@@ -17,7 +17,7 @@ from draws import PROFILE
 @pytest.fixture
 def suite(pytestconfig):
     """The settings of the suite, tests/conftest.py."""
-    [found] = [plugin for plugin in pytestconfig.pluginmanager.get_plugins() if hasattr(plugin, "SLOW_EXAMPLES")]
+    [found] = [plugin for plugin in pytestconfig.pluginmanager.get_plugins() if hasattr(plugin, "SLOW_PLACES")]
     return found
 
 

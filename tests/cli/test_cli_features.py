@@ -18,6 +18,7 @@ def shop(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_features_of_a_folder_are_written_with_the_target(shop, tmp_path):
     out = tmp_path / "table.parquet"
     text = output("features", shop, "--target", "movies.genre", "--out", out)

@@ -62,6 +62,7 @@ def test_rankings_at_the_limits_are_those_without_unlabelled_examples_and_withou
     assert alone.task_ == "clustering"
 
 
+@pytest.mark.slow
 def test_targets_share_the_supervised_part_of_genie3():
     data = few_labels("multi-target-regression")
     parts = []
@@ -286,7 +287,7 @@ def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     assert 0.5 < share < 1  # supervised trees have no other part
 
 
-@pytest.mark.every(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numbers", "mixed", "sparse", "booleans", "missing"])
 @pytest.mark.parametrize("task", ["regression", "multi-label", "few labels"])
 def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):

@@ -77,6 +77,7 @@ def test_names_that_differ_in_null_characters_are_different_features():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranker", [om.UnivariateRanker(), om.EnsembleRanker("genie3", n_trees=3, random_state=0)])
 def test_p_values_of_dense_and_sparse_data_are_the_same(ranker):
     rng = np.random.default_rng(0)

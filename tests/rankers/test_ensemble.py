@@ -197,7 +197,7 @@ def test_bagging_without_bootstrap_grows_one_tree_many_times():
 # -- trees, seeds and workers -------------------------------------------------------------------------------
 
 
-@pytest.mark.every(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("importance", ["permutation", "unbiased"])
 @pytest.mark.parametrize("task", ["regression", "hierarchical-multi-label"])
 def test_any_number_and_kind_of_workers_gives_the_same_bits(task, importance):

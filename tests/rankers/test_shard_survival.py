@@ -257,6 +257,7 @@ def test_scratch_that_cannot_be_made(parts, tmp_path):
         ranker().fit(opened(parts, scratch=tmp_path / "file" / "scratch"))
 
 
+@pytest.mark.slow
 def test_scratch_of_living_runs_is_left_alone(tmp_path):
     with scratch_folder(tmp_path) as first:
         (first / "rows").write_text("")

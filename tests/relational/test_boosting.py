@@ -92,6 +92,7 @@ def test_two_classes_take_one_tree():
     assert "residual" not in om.export_text(model, tree=2)
 
 
+@pytest.mark.slow
 def test_a_number():
     _, data = shops(0)
     few = RelationalBoosting(n_trees=2, random_state=0).fit(data)

@@ -212,6 +212,7 @@ def test_facts_that_do_not_fit(write):
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(words, words), max_size=8), st.sampled_from(["\\'", "''", '\\"', '""']))
 def test_quoted_arguments_come_back(tmp_path_factory, arguments, escaped):
     quote = escaped[-1]

@@ -111,7 +111,7 @@ def test_anchors_and_neighbours_none_of_which_is_labelled(tmp_path):
     in_both(parts, "kind", 5000, n_iterations=[3, 10], n_neighbors=3)
 
 
-@pytest.mark.every(20)
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("influence", ["auto", (0.5, 1.0)])
 def test_every_task_with_few_labels(tmp_path, target, influence):

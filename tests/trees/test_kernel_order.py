@@ -57,6 +57,7 @@ def test_every_size_of_node(dtype):
                 check(codes, rng.permutation(n + 10)[:n])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_values", [2, 2048, 2**19, 2**31])
 def test_large_nodes(n_values):
     rng = np.random.default_rng(0)
@@ -66,6 +67,7 @@ def test_large_nodes(n_values):
             check(codes, rng.permutation(len(codes))[:n])
 
 
+@pytest.mark.slow
 @draws(15)
 @given(st.lists(st.sampled_from([0, 1, 7, 255, 256, 257, 65533, 65535]), min_size=1, max_size=100))
 def test_ties_and_bytes(values):
