@@ -21,8 +21,8 @@ from backends import cases
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("backends")]
 
 WHAT = "" if os.environ.get("OMNIRANK_BACKENDS") == "all" else "quick"
-# Of these two, by default half of those: they take the longest.
-SLOW = ("multiprocessing", "dask")
+# Of these, by default half of those: they take the longest.
+SLOW = ("loky", "multiprocessing", "dask")
 LONGEST_S = 3600
 
 

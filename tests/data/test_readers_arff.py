@@ -363,7 +363,7 @@ def dense_files(draw):
 
 
 @pytest.mark.slow
-@draws(75)
+@draws(30)
 @given(dense_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
 def test_dense_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):
     text, names, domains, cells = file
@@ -409,7 +409,7 @@ def sparse_files(draw):
 
 
 @pytest.mark.slow
-@draws(75)
+@draws(30)
 @given(sparse_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
 def test_sparse_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):
     text, domains, cells = file

@@ -119,7 +119,7 @@ def assert_same(a, b):
 
 
 @pytest.mark.slow
-@draws(75)
+@draws(25)
 @given(datasets(), st.sampled_from([".arff", ".arff.gz"]))
 def test_arff_round_trip_is_identity(tmp_path_factory, data, ending):
     folder = tmp_path_factory.getbasetemp()
@@ -173,7 +173,7 @@ def test_parquet_keeps_precision_and_levels(tmp_path):
     assert read.dtype == np.float32
 
 
-@draws(50)
+@draws(20)
 @given(hierarchies())
 def test_declared_entries_give_the_hierarchy_back(hierarchy):
     entries = declared_entries(hierarchy)

@@ -20,7 +20,7 @@ from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_scores as reference
 from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_weights
 
-FEW = draws(3)
+FEW = draws(1)
 seeds = st.integers(0, 2**31)
 
 

@@ -36,7 +36,7 @@ def means(forest):
 
 
 @pytest.mark.slow
-@draws(2)
+@draws(1)
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),
     group=st.sampled_from([37, 10**6]),

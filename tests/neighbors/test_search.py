@@ -42,7 +42,7 @@ def tables(draw, least=2, most=10):
     return table_from(pd.DataFrame(frame)), slow
 
 
-@draws(25)
+@draws(10)
 @given(tables())
 def test_distances_of_cells(case):
     table, slow = case
@@ -53,7 +53,7 @@ def test_distances_of_cells(case):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@draws(25)
+@draws(10)
 @given(tables(), st.integers(1, 12), st.booleans())
 def test_neighbours_agree_with_the_reference(case, k, precise):
     table, slow = case

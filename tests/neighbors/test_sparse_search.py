@@ -41,7 +41,7 @@ def random_table(n=150, d=60, density=0.08, missing=0.05):
     return Table.from_sparse(matrix)
 
 
-@draws(25)
+@draws(10)
 @given(sparse_tables(), st.integers(1, 10), st.data())
 def test_distances_and_neighbours_agree_with_the_reference(case, k, data):
     table, slow = case

@@ -27,7 +27,7 @@ def way(request):
 
 
 @pytest.mark.slow
-@draws(25)
+@draws(10)
 @given(data=st.data())
 def test_weighted_neighbours(data):
     n_train, n_test, k = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))

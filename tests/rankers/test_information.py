@@ -41,7 +41,7 @@ def frame(values, stem):
 
 
 @pytest.mark.slow
-@draws(50)
+@draws(15)
 @given(st.data())
 def test_class_targets_agree_with_the_reference(data):
     n = data.draw(st.integers(2, 14))
@@ -65,7 +65,7 @@ def test_class_targets_agree_with_the_reference(data):
 
 
 @pytest.mark.slow
-@draws(38)
+@draws(12)
 @given(st.data())
 def test_label_sets_agree_with_the_reference_dense_and_sparse(data):
     n, d, n_labels = (data.draw(st.integers(low, 14)) for low in (2, 1, 2))
@@ -105,7 +105,7 @@ def test_label_sets_agree_with_the_reference_dense_and_sparse(data):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@draws(25)
+@draws(8)
 @given(st.data())
 def test_correlation_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))
@@ -128,7 +128,7 @@ def test_correlation_agrees_with_the_reference(data):
 
 
 @pytest.mark.slow
-@draws(38)
+@draws(12)
 @given(st.data())
 def test_spread_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))

@@ -125,7 +125,7 @@ def test_groups_depend_on_nothing_but_the_number_of_the_row(seed, n):
 
 
 @pytest.mark.slow
-@draws(2)
+@draws(1)
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),
     group=st.sampled_from([37, 500, 10**6]),

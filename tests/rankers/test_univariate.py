@@ -40,7 +40,7 @@ def frame(values, stem):
 
 
 @pytest.mark.slow
-@draws(38)
+@draws(12)
 @given(st.data())
 def test_mixed_targets_agree_with_the_reference(data):
     n = data.draw(st.integers(2, 9))
@@ -59,7 +59,7 @@ def test_mixed_targets_agree_with_the_reference(data):
 
 
 @pytest.mark.slow
-@draws(38)
+@draws(12)
 @given(st.data())
 def test_unsupervised_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))

@@ -24,7 +24,7 @@ RANKERS = [
 
 
 @pytest.mark.slow
-@draws(4)
+@draws(2)
 @given(
     n=st.integers(20, 90),
     cuts=st.lists(st.integers(0, 90), max_size=5),
@@ -72,7 +72,7 @@ BY_FEATURES = [
 
 
 @pytest.mark.slow
-@draws(4)
+@draws(2)
 @given(
     cuts=st.lists(st.integers(0, 90), max_size=5),
     missing=st.sampled_from([0.0, 0.2, 0.7]),

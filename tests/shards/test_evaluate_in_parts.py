@@ -36,7 +36,7 @@ def sample(data, n_test, seed=0):
 
 
 @pytest.mark.slow
-@draws(5)
+@draws(2)
 @given(
     n=st.integers(60, 120),
     cuts=st.lists(st.integers(0, 120), max_size=5),

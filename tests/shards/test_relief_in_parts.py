@@ -63,7 +63,7 @@ def test_classes_are_counted_over_all_parts(tmp_path):
 
 
 @pytest.mark.slow
-@draws(8)
+@draws(3)
 @given(
     n=st.integers(20, 120),
     cuts=st.lists(st.integers(0, 90), max_size=5),

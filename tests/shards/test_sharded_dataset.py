@@ -71,7 +71,7 @@ TARGETS = ["kind", "count", "size", "l1,l2", "kind,count", "size,a", "size,kind"
 
 
 @pytest.mark.slow
-@draws(8)
+@draws(4)
 @given(
     n=st.integers(2, 60),
     cuts=st.lists(st.integers(0, 60), max_size=5),
@@ -101,7 +101,7 @@ def test_parts_are_what_the_whole_is(tmp_path_factory, n, cuts, missing, target,
 
 
 @pytest.mark.slow
-@draws(5)
+@draws(3)
 @given(n=st.integers(1, 60), cuts=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 9))
 def test_summaries_are_those_of_the_whole(tmp_path_factory, n, cuts, seed):
     folder = tmp_path_factory.mktemp("shards")

@@ -14,8 +14,8 @@ from omnirank.trees.kernels.level_order import first_component
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 
-few = draws(10)
-fewer = draws(4)
+few = draws(5)
+fewer = draws(2)
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def labelled_in_leaves(plan, grown):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ensemble", ["bagging", "extra-trees"])
-@draws(10)
+@draws(4)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([1, 2, 3, 5, 10]), st.sampled_from([0.0, 0.5]))
 def test_both_kernels_follow_the_rule_of_the_reference(ensemble, seed, n_labelled, least, w):
     rng = np.random.default_rng(seed)

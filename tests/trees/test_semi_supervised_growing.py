@@ -24,7 +24,7 @@ from reference import trees_growing as reference
 from reference.trees_semi_supervised import problem_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:extra trees without bootstrap:UserWarning")
-few = draws(3)
+few = draws(1)
 
 
 @pytest.fixture(autouse=True, scope="module")

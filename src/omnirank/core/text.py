@@ -9,8 +9,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from omnirank.core.errors import ParameterError
 
 
@@ -128,21 +126,6 @@ def files_like(path: str | Path) -> str:
     """Return a hint at the file of the same folder that is probably meant, or nothing."""
     path = Path(path)
     return did_you_mean(path.name, [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else [])
-
-
-def which_names(names: Sequence[str], chosen: Iterable[str]) -> np.ndarray:
-    """Return which of the names are among the chosen ones: one bool per name.
-
-    ``numpy.isin`` takes names for equal that differ only in null characters at their ends.
-
-    Examples
-    --------
-    >>> from omnirank.core.text import which_names
-    >>> which_names(["a", "a\\0", "b"], ["a"]).tolist()
-    [True, False, False]
-    """
-    wanted = set(chosen)
-    return np.array([name in wanted for name in names], dtype=bool)
 
 
 def supervision_lines(model: Any) -> list[str]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.array_file import StoredArrays, packed_arrays
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError
@@ -60,6 +59,8 @@ class SavedModel(ABC):
         path : str or Path
             The file; its ending is up to you (``.omr`` in these pages), ``.gz`` packs it.
         """
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(self)
         if _class_of(type(self).__name__) is not type(self):
             raise _not_written(self)
@@ -87,6 +88,8 @@ class UnsavedModel:
 
     def save(self, path: PathLike) -> None:
         """Refuse to write the model to a file: it would hold all training examples."""
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(self)
         raise _not_written(self)
 

@@ -13,10 +13,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.immutable import which_names
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.text import counted, which_names, with_error
+from omnirank.core.text import counted, with_error
 from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.immutable import which_names
 from omnirank.core.parameters import Domain, choice, count, share
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import make_ranker
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.text import which_names
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata

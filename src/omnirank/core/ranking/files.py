@@ -14,12 +14,12 @@ import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.files import check_heading, own_heading, parsed_json, replacing
-from omnirank.core.immutable import thawed_json
+from omnirank.core.immutable import thawed_json, which_names
 from omnirank.core.multiplicity import p_value_columns
 from omnirank.core.ranking.accumulators import Accumulator
 from omnirank.core.ranking.part_scores import TargetScores
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.text import RENAMED, counted, did_you_mean, files_like, harmless, unharmed, which_names
+from omnirank.core.text import RENAMED, counted, did_you_mean, files_like, harmless, unharmed
 
 _FORMAT = "omnirank-ranking"
 # Version 2 may have p values, version 3 names of targets and constant features; files are of the first version that

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
+from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json, which_names
 from omnirank.core.multiplicity import ALPHA, adjusted_p_values, check_p_values, p_value_columns
 from omnirank.core.parameters import check, count, number
 from omnirank.core.ranking.accumulators import Accumulator, check_finishes_to
@@ -21,7 +21,7 @@ from omnirank.core.ranking.files import read_fields, write_fields
 from omnirank.core.ranking.merging import merged_fields
 from omnirank.core.ranking.part_scores import TargetScores, summed_by_group
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.text import counted, which_names
+from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 
 
