@@ -353,7 +353,7 @@ def _study(name: str, facts: dict[str, Any], rows: list[tuple[Member, dict[str, 
         (*member, measure, np.nan if value is None else value, row["n_test"])
         for member, row in ordered
         for measure, value in row["figures"].items()
-        if measure in MEASURES  # one that a module of the user registers may not be imported
+        if row["state"] == "done" and measure in MEASURES  # one of a user's own module may not be imported
     ]
     frame = pd.DataFrame(figures, columns=[*place, "measure", "value", "n_test"]).astype({"value": np.float64})
     return StudyResults(name, facts, pd.DataFrame(jobs, columns=[*place, *told]), frame)
