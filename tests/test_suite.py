@@ -37,8 +37,8 @@ def test_of_many_cases_every_nth_is_quick(suite):
 
 def test_exploring_draws_ten_times_as_many_examples():
     code = "import draws; print(draws.draws(8).max_examples, draws.settings.get_profile(draws.PROFILE).max_examples)"
-    for profile, expected in (("fixed", "8 25"), ("explore", "80 250")):
-        environment = {**os.environ, "HYPOTHESIS_PROFILE": profile}
+    for profile, ci, expected in (("fixed", "", "8 25"), ("explore", "", "80 250"), ("explore", "true", "24 75")):
+        environment = {**os.environ, "HYPOTHESIS_PROFILE": profile, "CI": ci}
         tests = Path(__file__).parent
         process = subprocess.run(
             [sys.executable, "-c", code], cwd=tests, env=environment, capture_output=True, text=True, check=True

@@ -21,8 +21,6 @@ from backends import cases
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("backends")]
 
 WHAT = "" if os.environ.get("OMNIRANK_BACKENDS") == "all" else "quick"
-# Of these, by default half of those: they take the longest.
-SLOW = ("loky", "multiprocessing", "dask")
 LONGEST_S = 3600
 
 
@@ -32,7 +30,7 @@ def outcome(backend):
     # of the C library: memory is filled with other bytes when it is handed out and when it is given back
     settings = os.environ | {"MALLOC_PERTURB_": "165", "PYTHONPATH": str(Path(__file__).parents[1])}
     settings.pop("OMNIRANK_PICKLED_WORK", None)
-    what = "half" if WHAT and backend in SLOW else WHAT
+    what = "half" if WHAT and backend != "serial" else WHAT  # pools of workers take the longest
     command = [sys.executable, "-m", "backends.run", backend, what]
     ended = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=LONGEST_S, check=False)
     assert ended.returncode == 0, ended.stderr
@@ -64,7 +62,7 @@ def test_several_workers_give_the_same_bits(backend):
     elsewhere, found = outcome(backend)
     expected = outcome("serial")[1]
     assert elsewhere == (backend != "threading")
-    assert list(found) == (cases.half(list(expected)) if WHAT and backend in SLOW else list(expected))
+    assert list(found) == (cases.half(list(expected)) if WHAT else list(expected))
     assert {name: line["digest"] for name, line in found.items() if line["digest"] != expected[name]["digest"]} == {}
     alone = [name for name, line in found.items() if not line["n_spread"]]
     assert [name for name in alone if not name.startswith(cases.UNSPREAD)] == []
