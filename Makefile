@@ -28,9 +28,9 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Recorded results first: they need many kernels, which are compiled here once and not by both processes of `unit`.
+# Recorded results first: they need most kernels, which are compiled here once and not by both processes of `unit`.
 recorded: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not slow" tests/backends/test_recorded.py
+	$(BIN)/python -m pytest -n 2 -m "not slow" tests/backends/test_recorded.py
 
 unit: recorded
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/backends/test_recorded.py
