@@ -223,7 +223,8 @@ def with_variables(text: str, value_of: Callable[[str], str | None], what: str) 
 
     Examples
     --------
-    >>>     >>> with_variables("${HERE}/a/${THERE:-b}", {"HERE": "x"}.get, "folder")
+    >>> from omnirank.evaluation.experiments.sources import with_variables
+    >>> with_variables("${HERE}/a/${THERE:-b}", {"HERE": "x"}.get, "folder")
     'x/a/b'
     """
 
