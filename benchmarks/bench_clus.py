@@ -127,12 +127,11 @@ def rank(problem: Problem, importance: str = "permutation", seed: int = 0) -> An
         importance,
         n_trees=problem.n_trees,
         symbolic_weight=0.5,
-        tie_break="first",
-        nominal_tests="greedy",
-        normalize_targets=problem.data.hierarchy is None,
         random_state=seed,
         n_jobs=WORKERS,
     )
+    normalized = problem.data.hierarchy is None
+    ranker._rules = {"tie_break": "first", "nominal_tests": "greedy", "normalize_targets": normalized}
     return ranker.fit(problem.data)
 
 

@@ -28,8 +28,7 @@ from benchmarks import Bar, Figure, benchmark, figure
 from benchmarks._clus import SHARED, SLACK, arff_lines, call_clus, clus_jar, read_scores
 from benchmarks.bench_clus import CASES
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.ensembles.score_table import ScoredTree, ScoreOptions
-from omnirank.ensembles.scores import symbolic
+from omnirank.ensembles.scores import ScoredTree, ScoreOptions, symbolic
 from omnirank.trees.prototypes import membership
 from omnirank.trees.pruning import without_subtrees
 
@@ -104,12 +103,11 @@ def our_scores(problem: Problem, level: float, seed: int) -> np.ndarray:
         n_trees=problem.n_trees,
         min_samples_leaf=LEAST,
         symbolic_weight=DEPTH_WEIGHT,
-        tie_break="first",
-        nominal_tests="greedy",
         supervision=level,
         random_state=seed,
         n_jobs=1,
     )
+    ranker._rules = {"tie_break": "first", "nominal_tests": "greedy"}
     return ranker.fit(problem.data).ranking_.scores
 
 

@@ -48,7 +48,7 @@ def wide_data(n: int = 1000, n_features: int = 2000) -> tuple[np.ndarray, np.nda
 
 def column_by_column(data: Any, **parameters: Any) -> Any:
     """Rank without products of rows."""
-    with patch("omnirank.trees.space._MOST_GRAM_ROWS", 0):
+    with patch("omnirank.trees.layout._MOST_GRAM_ROWS", 0):
         return rank(data, **parameters)
 
 

@@ -13,8 +13,8 @@ from benchmarks._measure import median_seconds
 from benchmarks.public_data import public_data
 from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
-from omnirank.evaluation.knn import NeighborRules, neighbor_predictions
-from omnirank.neighbors.weighted_knn import weighted_neighbors
+from omnirank.evaluation.evaluate import predictions
+from omnirank.neighbors.weighted import weighted_neighbors
 
 SHARED = public_data()
 WORKERS = 2
@@ -36,17 +36,7 @@ def weights_of(data: om.Dataset) -> np.ndarray:
 
 def by_omnirank(data: om.Dataset) -> np.ndarray:
     """Predict all examples from their 15 nearest, themselves included."""
-    assert data.target is not None
-    found = neighbor_predictions(
-        data.features,
-        data.target,
-        data.features,
-        weights_of(data),
-        [K],
-        task=data.task,
-        rules=NeighborRules(n_jobs=WORKERS),
-    )
-    return found[K]
+    return predictions(weights_of(data), data, data, K, n_jobs=WORKERS).means[K]
 
 
 def by_sklearn(data: om.Dataset) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The Relief family beside fast-select and scikit-rebate, on large data, and how its cost grows.
 
-The peers are no dependencies: ``pip install --no-deps --target FOLDER skrebate fast-select pynndescent``, and FOLDER in
+The peers are no dependencies: ``pip install --no-deps --target FOLDER skrebate fast-select``, and FOLDER in
 PYTHONPATH. Those that are not found are skipped with a message.
 """
 
@@ -139,29 +139,6 @@ def large(quick: bool) -> list:
     contestants = [Contestant("omnirank", setup, rank, share_found)]
     result = compare("relief-large", contestants, repetitions=3, memory=not quick)
     return [result, figure("50,000 x 100, wall time", result.timings[0].median, "s", bar=Bar(at_most=15.0))]
-
-
-@benchmark("relief-approximate")
-def approximate(quick: bool) -> list:
-    """Neighbours from an index (one worker) beside exact ones, 100,000 x 50, and how much the scores change."""
-    try:
-        import pynndescent  # noqa: F401
-    except ImportError:
-        return []
-    data = make_data(500 if quick else 100_000, 50)
-    fitted, seconds = {}, {}
-    for search in ("exact", "approximate"):
-        seconds[search] = median_seconds(partial(rank, data, search=search), 1)
-        fitted[search] = rank(data, search=search).feature_importances_
-    exact, near = fitted["exact"], fitted["approximate"]
-    ranks = [np.argsort(np.argsort(scores)) for scores in (exact, near)]
-    return [
-        figure("exact, wall time", seconds["exact"], "s"),
-        figure("approximate, wall time", seconds["approximate"], "s"),
-        figure("largest change of a score, relative to the best score", np.abs(near - exact).max() / exact.max()),
-        figure("rank correlation", float(np.corrcoef(*ranks)[0, 1])),
-        figure("relevant features in the top three", float(np.mean(np.argsort(-near)[:3] < N_RELEVANT))),
-    ]
 
 
 @benchmark("relief-growth")

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import omnirank
+
 __all__ = ["public_members", "public_names", "write_api_pages", "write_methods_table"]
 
 
@@ -17,9 +19,13 @@ Groups = Mapping[str, Sequence[str]]
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Names in ``__all__`` that a reader looks up (no dunder names); without it, what the module itself defines."""
+    """Names in ``__all__`` that a reader looks up (no dunder names); without it, what the module itself defines.
+
+    Rankers that the package itself names are left to its pages.
+    """
     own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
-    return [name for name in getattr(module, "__all__", own) if not name.startswith("_")]
+    named = omnirank.__all__ if module is omnirank.rankers else ()
+    return [name for name in getattr(module, "__all__", own) if not name.startswith("_") and name not in named]
 
 
 def public_members(cls: type, package: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Settings of the whole suite: what is drawn, what is slow, what needs data."""
 
-import os
 from collections import Counter
 
 import pytest
@@ -8,17 +7,16 @@ from benchmarks.public_data import VARIABLE, public_data
 from hypothesis import settings
 
 from draws import PROFILE
+from tools import pickled_work
 
-# All work for workers goes through pickles, also where there is one worker: what processes would lose is lost here too.
-os.environ.setdefault("OMNIRANK_PICKLED_WORK", "1")
-
+pickled_work.install()
 settings.load_profile(PROFILE)
 
 # Studies run in processes of their own; a room that nothing else needs has kernels of its own, and so has boosting.
 SLOW_PLACES = (
     "src/omnirank/evaluation/experiments/",
     "src/omnirank/report/study_page.py",
-    "src/omnirank/relational/boosting.py",
+    "src/omnirank/relational/learners.py::omnirank.relational.learners.RelationalBoosting",
     "tests/clus/",
 )
 

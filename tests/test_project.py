@@ -42,7 +42,7 @@ def test_import_is_light():
     assert heavy_after("import omnirank") <= heavy_after("import pandas") <= {"pyarrow"}
 
 
-UNUSED = ("sklearn.feature_selection", "sklearn.metrics", "rich")
+UNUSED = ("matplotlib", "typer", "omnirank.plots")
 
 
 @pytest.mark.every(12)
@@ -91,6 +91,8 @@ def test_public_names_are_documented():
     found = {}
     for public in set(omnirank.__all__) - {"__version__"}:
         found |= callables_of(public)
+    for name in ("experiments.Results", "experiments.RunSummary", "experiments.StudyPlan", "rankers.BaseRanker"):
+        del found[name]  # what functions return, and a base class
     assert len(found) > 60
     for name, thing in found.items():
         sections = docstring_sections(inspect.getdoc(thing) or "")

@@ -15,40 +15,57 @@ ROOT = Path(__file__).resolve().parent.parent
 def test_the_sources_keep_the_rules():
     assert len(list(structure.SOURCE.rglob("*.py"))) > 100
     assert structure.faults(structure.SOURCE) == []
-
-
-def test_lint_runs_the_check():
     assert "tests/tools/structure.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "room").mkdir()
-    return tmp_path
+def faults_of(folder: Path, name: str, text: str) -> list[str]:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return structure.faults(folder)
 
 
-def function(n_lines: int, n_docstring: int = 0) -> str:
-    quotes = ['    """Says', *["    more"] * (n_docstring - 2), '    """'] if n_docstring else []
-    return "\n".join(["def long():", *quotes, *["    x = 1"] * (n_lines - 1), ""])
+def function(n_lines: int) -> str:
+    docstring = ['    """Says', *["    more"] * 28, '    """']
+    return "\n".join(["def long():", *docstring, *["    x = 1"] * (n_lines - 1), ""])
 
 
-def test_long_files_are_found(folder):
-    (folder / "room" / "short.py").write_text('"""Says\nmore\n"""\n' + "x = 1  # why\n\n# why\n" * 400)
-    assert structure.faults(folder) == []
-    (folder / "room" / "long.py").write_text("x = 1\n" * 401)
-    assert structure.faults(folder) == ["room/long.py:1: 401 lines of code, more than 400: divide it"]
+def test_long_files_and_functions_are_found_and_only_code_counts(tmp_path):
+    assert faults_of(tmp_path, "room/short.py", '"""Says\nmore\n"""\n' + "x = 1  # why\n\n# why\n" * 500) == []
+    [fault] = faults_of(tmp_path, "room/short.py", "x = 1\n" * 501)
+    assert fault == "room/short.py:1: 501 lines of code, more than 500: divide it"
+    assert faults_of(tmp_path, "room/short.py", function(60)) == []
+    assert faults_of(tmp_path, "kernels/split.py", function(61)) == []
+    [fault] = faults_of(tmp_path, "room/short.py", "x = 1\n" + function(61))
+    assert fault == "room/short.py:2: long has 61 lines of code, more than 60: divide it"
 
 
-def test_long_functions_are_found_and_docstrings_do_not_count(folder):
-    (folder / "room" / "fits.py").write_text(function(60, n_docstring=30))
-    assert structure.faults(folder) == []
-    (folder / "room" / "long.py").write_text("x = 1\n" + function(61, n_docstring=30))
-    assert structure.faults(folder) == ["room/long.py:2: long has 61 lines of code, more than 60: divide it"]
+def test_tricks_are_found(tmp_path):
+    tricks = [
+        "from numba.core import cgutils",
+        "from sklearn.utils._tags import get_tags",
+        "import pandas.core",
+        "dispatcher._cache = None",
+        "sys.modules[name] = fake",
+        "gc.disable()",
+        "import ctypes",
+        "function.__signature__ = signature",
+        "setattr(BaseRanker, name, method)",
+    ]
+    assert faults_of(tmp_path, "core/numba_internals.py", "\n".join(tricks)) == []
+    faults = faults_of(tmp_path, "room/tricks.py", "# gc.disable()\n" + "\n".join(tricks))
+    assert [fault.split(":")[1] for fault in faults] == [str(line) for line in range(2, 2 + len(tricks))]
+    plain = 'setattr(self, name, 1)\nassert sys.modules["x"] == 1\nfrom sklearn.base import clone\nself._cached = 1\n'
+    assert faults_of(tmp_path, "room/tricks.py", plain) == []
 
 
-def test_functions_of_kernels_may_be_long(folder):
-    (folder / "room" / "kernels").mkdir()
-    (folder / "room" / "kernels" / "split.py").write_text(function(61))
-    assert structure.faults(folder) == []
-    (folder / "room" / "kernels" / "split.py").write_text("x = 1\n" * 401)
-    assert len(structure.faults(folder)) == 1
+def test_totals_count(tmp_path, monkeypatch):
+    for name in ("MAX_LINES", "MAX_FILES", "MAX_SHORT_FILES"):
+        monkeypatch.setattr(structure, name, 1)
+    assert faults_of(tmp_path, "one.py", "x = 1\n") == []
+    faults = faults_of(tmp_path, "two.py", "x = 1\n")
+    assert [fault.split()[:4] for fault in faults] == [
+        ["2", "lines", "of", "code,"],
+        ["2", "files,", "more", "than"],
+        ["2", "files", "of", "fewer"],
+    ]

@@ -55,9 +55,13 @@ def data(task: str, layout: str = "dense", labelled: float = 1.0, n_examples: in
 # -- what a fitted estimator is looked at for ------------------------------------------------------------------------
 
 
-def ranked(make: Callable[..., Any], dataset: om.Dataset, **parameters: Any) -> Any:
-    """Return all rankings of a fitted ranker."""
+def ranked(
+    make: Callable[..., Any], dataset: om.Dataset, rules: dict[str, Any] | None = None, **parameters: Any
+) -> Any:
+    """Return all rankings of a fitted ranker; ``rules`` are its rules of growing that are no parameters."""
     ranker = make(**parameters)
+    if rules is not None:
+        ranker._rules = rules
     fitted = ranker.set_params(**_seed(ranker)).fit(dataset)
     notes = [getattr(fitted, name, None) for name in ("supervision_", "supervision_curve_", "losses_", "influence_")]
     return [fitted.rankings_, getattr(fitted, "checkpoints_", None), notes]
@@ -83,12 +87,6 @@ def transduced(make: Callable[..., Any], dataset: om.Dataset, **parameters: Any)
     """Return what is predicted for the unlabelled examples."""
     model = make(**parameters)
     return model.set_params(**_seed(model)).transduce(dataset)
-
-
-def continued(dataset: om.Dataset) -> Any:
-    """Return the rankings of a fit that adds trees to those of the fit before."""
-    ranker = om.EnsembleRanker(n_trees=3, warm_start=True, random_state=5, checkpoints=[2]).fit(dataset)
-    return ranker.set_params(n_trees=6).fit(dataset).rankings_
 
 
 def evaluated(train: om.Dataset, test: om.Dataset, **settings: Any) -> Any:
@@ -228,10 +226,9 @@ def _ensembles() -> Iterator[tuple[str, Case]]:
     for tests in ("greedy", "one-against-rest"):
         yield (
             f"nominal tests, {tests}",
-            partial(grown, data("classification", "nominal"), nominal_tests=tests, ensemble="random-forest"),
+            partial(grown, data("classification", "nominal"), {"nominal_tests": tests}, ensemble="random-forest"),
         )
     yield "as many trees as it takes", partial(ranked, om.EnsembleRanker, data("classification"), n_trees="auto")
-    yield "more trees", partial(continued, data("regression"))
     yield "two workers asked for", partial(grown, data("regression", "missing"), n_jobs=2)
     for task in ("multi-target-regression", "multi-label", "mixed-targets"):
         for ranker in (om.EnsembleRanker(n_trees=3), om.ReliefRanker(), om.UnivariateRanker()):
@@ -246,7 +243,9 @@ def _resampled() -> Iterator[tuple[str, Case]]:
             drawn = {"feature_share": 0.5, "label_share": "sqrt", "n_iterations": 5, "aggregate": "median"}
             yield f"ResampledRanker, {task}, {layout}", partial(ranked, om.ResampledRanker, few, base="relief", **drawn)
     for layout in LAYOUTS:
-        made = partial(ranked, om.ThreeWayRanker, data("multi-label", layout, 0.3), base="univariate", n_iterations=5)
+        made = partial(
+            ranked, om.rankers.ThreeWayRanker, data("multi-label", layout, 0.3), base="univariate", n_iterations=5
+        )
         yield f"ThreeWayRanker, {layout}", made
 
 
@@ -341,7 +340,7 @@ def _relational() -> Iterator[tuple[str, Case]]:
 
 def estimators() -> dict[str, Any]:
     """Return the public estimators by name."""
-    named = {name: getattr(om, name) for name in om.__all__}
+    named = {name: getattr(room, name) for room in (om.rankers, om) for name in room.__all__ if name != "BaseRanker"}
     return {name: made for name, made in named.items() if isinstance(made, type) and hasattr(made, "fit")}
 
 

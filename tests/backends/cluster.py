@@ -191,7 +191,7 @@ def ranked_parts(shards: Any) -> str:
 
 def _opened() -> bool:
     """Whether this process has grown trees."""
-    return "omnirank.ensembles.sampled_growth" in sys.modules
+    return "omnirank.ensembles.run" in sys.modules
 
 
 def traffic(made: LocalCluster, run: Callable[[], Any] = ranked) -> dict[str, Any]:

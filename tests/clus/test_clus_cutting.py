@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 import omnirank as om
-from omnirank.clus.c45 import cut_by_c45, pessimistic_extra
-from omnirank.clus.cutting import cut_by_examples, cut_by_f_test, merged_alike
+from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test, merged_alike, pessimistic_extra
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
@@ -160,7 +159,7 @@ def test_c45_moves_a_subtree_up():
 
 
 def test_in_very_deep_trees_nothing_moves_up(monkeypatch):
-    monkeypatch.setattr("omnirank.clus.c45._DEEPEST", 0)
+    monkeypatch.setattr("omnirank.clus.cutting._DEEPEST", 0)
     for seed in range(8):
         data = data_of_classes(seed, 120)
         plan, grown = grown_on(data)

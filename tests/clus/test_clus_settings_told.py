@@ -1,15 +1,16 @@
-"""What is told about settings: what is not followed, not known, or wrong."""
+"""What is told about settings, in notes and on the page for users: what is not followed, not known, or wrong."""
 
 from pathlib import Path
 
 import pytest
 
 from omnirank.clus.choices import forest_choices, relief_parameters, tree_choices
-from omnirank.clus.known_settings import DEFAULTS, INSTEAD, notes_on
-from omnirank.clus.values import Values, check_values
+from omnirank.clus.settings import DEFAULTS, INSTEAD, OTHER_SECTIONS, Values, check_values, notes_on
 from omnirank.core.errors import FileFormatError
 from omnirank.data.clus_settings import ClusSettings
 from omnirank.data.dataset import Dataset
+
+PAGE = (Path(__file__).parents[2] / "docs" / "user_guide" / "clus.md").read_text(encoding="utf-8")
 
 
 def settings(**sections):
@@ -209,3 +210,28 @@ def test_what_is_no_number_is_refused_where_a_number_is_expected(written):
     values = Values(settings(Ensemble={"Iterations": written}))
     with pytest.raises(FileFormatError, match="expected a number"):
         values.numbers("Ensemble", "Iterations")
+
+
+def part_of(section: str) -> str:
+    """What the page says about a section, in one line."""
+    return " ".join(PAGE.split(f"### [{section}]\n")[1].split("###")[0].split())
+
+
+def test_every_setting_is_on_the_page():
+    for section, names in DEFAULTS.items():
+        text = part_of(section)
+        assert [name for name in names if f"`{name}`" not in text] == [], section
+
+
+def test_what_is_not_followed_is_said_in_the_same_words():
+    for (section, name), instead in INSTEAD.items():
+        if "the program CLUS" in instead:  # nothing happens instead
+            continue
+        refused = part_of(section).split("Not followed:")[1]
+        bullet = next(part for part in refused.split("* ") if f"`{name}`" in part)
+        assert bullet.strip().rstrip(".").endswith(instead), name
+
+
+def test_other_sections_are_on_the_page():
+    for section, what in OTHER_SECTIONS.items():
+        assert f"`[{section}]` ({what})" in " ".join(PAGE.split())

@@ -12,7 +12,6 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.data.dataset import Dataset
-from omnirank.timeseries import Grid
 
 
 def cached_names(shared):
@@ -49,7 +48,6 @@ SHARED = {
     "target": lambda _: labels().target,
     "hierarchy": lambda _: om.Hierarchy.from_paths(["a", "a/b"]),
     "tree": lambda _: om.PCTClassifier().fit(labels()).tree_,
-    "grid": lambda _: Grid(0, 10, 1),
     "stability": lambda _: om.stability(om.UnivariateRanker(), labels(), n_resamples=4, random_state=0),
     "parts": parts,
     "relational": lambda _: om.datasets.make_movies(random_state=0),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from omnirank.cli.compiling import compiling_is_told
+from omnirank.cli.command import compiling_notes
 from omnirank.core import compiled as module
 
 needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="the compiler is off")
@@ -100,7 +100,7 @@ def warned(caplog):
     return lambda: [record.levelname for record in caplog.records]
 
 
-def test_long_compiling_is_told_once_without_any_log(warned):
+def test_long_compiling_notes_once_without_any_log(warned):
     announcement = module.Announcement(delay=0.05)
     _compile(announcement, 60, until=warned)
     _compile(announcement, 0.1)
@@ -124,7 +124,7 @@ def test_many_short_compilations_are_a_long_one(warned):
 def test_a_pipe_is_told_if_it_takes_long(monkeypatch, capsys):
     logger = logging.getLogger("omnirank.compiling")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
-    with compiling_is_told():
+    with compiling_notes():
         logger.warning("compiling kernels")
         logger.warning("cannot be saved")
     assert capsys.readouterr().err.splitlines() == ["note: compiling kernels", "note: cannot be saved"]
@@ -134,7 +134,7 @@ def test_a_pipe_is_told_if_it_takes_long(monkeypatch, capsys):
 def test_the_command_line_shows_it_at_once_on_a_terminal_only(monkeypatch, capsys, watched):
     logger = logging.getLogger("omnirank.compiling")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
-    with compiling_is_told():
+    with compiling_notes():
         logger.info("compiling kernels")
     logger.info("not told")
     shown = capsys.readouterr().err

@@ -14,7 +14,7 @@ import numba
 import pytest
 
 from omnirank.core import compiled as module
-from omnirank.core import kernel_cache
+from omnirank.core import kernel_cache, numba_internals
 
 PACKAGE = Path(module.__file__).parent.parent
 
@@ -139,7 +139,7 @@ def test_code_for_other_arguments_is_never_taken(monkeypatch, tmp_path, told):
 def test_without_the_names_that_numba_does_not_promise(monkeypatch, tmp_path):
     """Its own files are used then."""
     monkeypatch.setattr(module, "_CACHE", str(tmp_path))
-    monkeypatch.setattr(kernel_cache, "FunctionCache", None)
+    monkeypatch.setattr(numba_internals, "FunctionCache", None)
     assert misses(double, triple) == 2
     assert {path.suffix for path in files(tmp_path)} == {".nbi", ".nbc"}
     assert misses(double, triple) == 0

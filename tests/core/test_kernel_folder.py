@@ -71,19 +71,25 @@ def test_the_folder_in_use_is_deleted_by_another_process(place):
     assert "kernels-old" not in names(place)
 
 
-@pytest.mark.parametrize("compiler", [numba, llvmlite, np], ids=lambda package: package.__name__)
-def test_each_version_of_what_compiles_has_a_folder(compiler, monkeypatch, tmp_path):
+def test_versions_are_those_of_the_compilers():
+    assert (numba.__version__, llvmlite.__version__) == kernel_cache.VERSIONS
+
+
+CHANGES = [
+    (kernel_cache, "VERSIONS", ("9.9.9", llvmlite.__version__)),
+    (kernel_cache, "VERSIONS", (numba.__version__, "9.9.9")),
+    (np, "__version__", "9.9.9"),
+    (kernel_cache, "LINKED_ONLY", not kernel_cache.LINKED_ONLY),
+    (kernel_cache, "INSTRUCTIONS", not kernel_cache.INSTRUCTIONS),
+]
+
+
+@pytest.mark.parametrize(("owner", "name", "value"), CHANGES)
+def test_each_way_to_compile_has_a_folder(owner, name, value, monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     before = kernel_cache.kernel_folder()
     assert before == kernel_cache.kernel_folder()
-    monkeypatch.setattr(compiler, "__version__", "9.9.9")
-    assert kernel_cache.kernel_folder() != before
-
-
-def test_each_way_to_compile_parts_has_a_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    before = kernel_cache.kernel_folder()
-    monkeypatch.setattr(kernel_cache, "LINKED_ONLY", not kernel_cache.LINKED_ONLY)
+    monkeypatch.setattr(owner, name, value)
     assert kernel_cache.kernel_folder() != before
 
 

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+import numba
 import pytest
 
 import omnirank
-from omnirank.core.compiled import Kinds, dispatched
+from omnirank.core.compiled import Kinds, No, Yes, dispatched
 
 
 class Apple(NamedTuple):
@@ -37,16 +38,53 @@ def test_a_step_without_a_kind_is_named():
     assert peel(Apple(3)) == 2
 
 
-def test_all_steps_of_trees_know_all_kinds():
-    from omnirank.trees.kernels.grow import SPACES
-    from omnirank.trees.kernels.sparse import CELL_SPACES, CELLS
+class Basket(NamedTuple):
+    weight: int
+    full: Yes | No
 
-    for kinds in (SPACES, CELL_SPACES, CELLS):
+
+def test_flags_choose_a_step_that_is_copied_or_called():
+    @dispatched(Kinds("baskets"), 0, "full")
+    def carry(basket):
+        """Carry it."""
+
+    @carry.kind((Yes,))
+    def _carry_full(basket):
+        return basket.weight
+
+    @carry.called((No,))
+    def _carry_empty(basket):
+        return 0
+
+    @numba.njit
+    def kernel(basket):
+        return carry(basket)
+
+    for step in (carry, kernel):
+        assert [step(Basket(3, full)) for full in (Yes(), No())] == [3, 0]
+
+
+def test_all_steps_of_trees_know_all_kinds():
+    from omnirank.trees.kernels import cells, grow, split, unknown
+    from omnirank.trees.kernels.labels import LabelSets
+    from omnirank.trees.kernels.spaces import SPACES, DenseColumns, GramColumns, OneColumn
+
+    assert grow.grow_nodes  # imports all steps
+    codes = (split.NumericCodes, split.MixedCodes, split.MixedSets)
+    draws = (split.NumericDraws, split.RowDraws, split.ListedDraws, split.MixedDraws)
+    known = {
+        SPACES: (OneColumn, DenseColumns, GramColumns, LabelSets, unknown.DenseBlocks, unknown.TwoParts),
+        cells.CELL_SPACES: (OneColumn, DenseColumns, LabelSets, cells.SparseRows, unknown.TwoParts),
+        split.CODES: codes + draws,
+    }
+    for kinds, classes in known.items():
+        kinds.require(*classes)
         with pytest.raises(TypeError, match="not written for Apple"):
             kinds.require(Apple)
 
 
 PACKAGE = Path(omnirank.__file__).parent
+COMPILER = "omnirank.core.compiled", "omnirank.core.numba_internals"
 IMPORTED = re.compile(r"^\s*(?:from|import) (omnirank[\w.]*)", re.MULTILINE)
 
 
@@ -54,7 +92,7 @@ def test_kernels_import_kernels_only():
     # the hash of these folders names the compiled code: what stood elsewhere could change unnoticed
     for path in PACKAGE.glob("*/kernels/*.py"):
         for module in IMPORTED.findall(path.read_text()):
-            assert ".kernels." in f"{module}." or module == "omnirank.core.compiled", f"{path.name} imports {module}"
+            assert ".kernels." in f"{module}." or module in COMPILER, f"{path.name} imports {module}"
 
 
 def test_only_kernels_compile():

@@ -67,17 +67,37 @@ def test_the_pinned_numba_was_tried():
     assert pinned[1] in numba_internals._TRIED, "try core/numba_internals.py with it, then add it to _TRIED"
 
 
-@pytest.mark.skipif(not numba_internals.LINKED_ONLY or bool(numba.config.DISABLE_JIT), reason="the plain way already")
-def test_kernels_pass_the_plain_way(tmp_path):
-    """A part of the tests of trees: the least that compiles the loop that grows them with parts of all kinds."""
+# Hides the names of Numba and llvmlite from the one module that uses them.
+HIDDEN = """
+import builtins, sys
+imported = builtins.__import__
+
+def hiding(name, *rest, **named):
+    names = rest[0] if rest else named.get("globals")
+    if name.startswith(("numba.core", "llvmlite")) and (names or {}).get("__name__") == "omnirank.core.numba_internals":
+        raise ImportError(name)
+    return imported(name, *rest, **named)
+
+builtins.__import__ = hiding
+"""
+RUN = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="the compiler is off")
+@pytest.mark.parametrize(("script", "way"), [(RUN, "plain"), (HIDDEN + RUN, "")], ids=["plain parts", "no names"])
+def test_kernels_pass_the_plain_way(script, way, tmp_path):
+    """The least that compiles the loop that grows trees with parts of all kinds, and the twins of instructions."""
+    growing = "tests/trees/test_kernel_interpreted.py::"
     tests = [
-        "tests/trees/test_kernel_interpreted.py::test_tiny_data[one-numeric-all-tests]",
-        "tests/trees/test_kernel_interpreted.py::test_tiny_data[one-mixed-random-tests]",
+        growing + "test_tiny_data[one-numeric-all-tests]",
+        growing + "test_tiny_data[one-mixed-random-tests]",
+        growing + "test_random_tests_leave_enough_on_both_sides[dense-numeric-known]",
+        "tests/neighbors/test_search.py::test_duplicates_are_neighbours_but_not_oneself",
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        [sys.executable, "-c", script, "-q", "-p", "no:cacheprovider", *tests],
         cwd=ROOT,
-        env={**os.environ, "OMNIRANK_KERNEL_PARTS": "plain"},
+        env={**os.environ, "OMNIRANK_KERNEL_PARTS": way},
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from omnirank.core.errors import name_settings, setting
 from omnirank.core.parameters import (
     FLAG,
     JOBS,
@@ -121,16 +120,6 @@ def test_errors_about_no_parameter_stay_plain():
     error = ParameterError("give one of both")
     for one in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert (str(one), one.name, one.value, one.advice) == ("give one of both", None, None, "give one of both")
-
-
-def test_settings_can_be_named_in_another_way():
-    name_settings(lambda name, value: f"--{name} {value}" if name == "p" else None)
-    try:
-        assert str(ParameterError("p", 0, f"or {setting('q', 'x')}")) == "--p 0: or q='x'"
-        assert setting("p") == "--p ..."
-    finally:
-        name_settings(None)
-    assert str(ParameterError("p", 0, "choose another")) == "p=0: choose another"
 
 
 def test_an_array_without_dimensions_is_no_list():

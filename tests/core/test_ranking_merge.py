@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnirank.core.ranking.accumulators import Accumulator, MeanAccumulator, ReliefSums
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import Accumulator, MeanAccumulator, ReliefSums, TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
 from omnirank.errors import DataError

@@ -17,8 +17,7 @@ from sklearn.base import BaseEstimator
 
 import omnirank as om
 from omnirank.data import table as tables
-from omnirank.data.columns import code_numbers, code_values, is_frame, table_from, type_cells
-from omnirank.data.containers import as_array
+from omnirank.data.columns import code_numbers, code_values, is_frame, table_from
 from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.errors import DataError, DataTypeError
@@ -192,12 +191,6 @@ def test_dates_with_a_time_zone_are_seconds_in_utc():
         same(column_of(table_from(frame))[0], [86400.0 - 3600, NAN, -86400.0 - 3600])
 
 
-def test_part_of_a_second_is_kept():
-    stamp = dt.datetime(1970, 1, 1, 0, 0, 1, 250_000)
-    assert table_from(pl.DataFrame({"c": [stamp]})).column(0).tolist() == [1.25]
-    assert table_from(pd.DataFrame({"c": [stamp]})).column(0).tolist() == [1.25]
-
-
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=8))
 def test_strings_come_back_from_every_library(values):
     for make in FRAMES.values():
@@ -221,12 +214,6 @@ def test_texts_keep_a_nul_at_their_end(make):
 # -- arrays -------------------------------------------------------------------------------------------
 
 
-def test_float_array_is_not_copied():
-    values = np.zeros((100_000, 100))
-    for order in (values, np.asfortranarray(values)):
-        assert np.shares_memory(table_from(order).numeric, order)
-
-
 def test_numbers_beside_strings_in_a_list_stay_numbers():
     table = table_from([["a", NAN, 1], ["b", 1.5, None], [None, 2, 3]])
     assert table.levels == (("a", "b"), None, None)
@@ -239,23 +226,6 @@ def test_boolean_array_is_nominal():
     assert table.levels == ((False, True), (False, True))
     assert table.codes.tolist() == [[1, 0], [0, 0]]
     assert table.codes.dtype == np.int32
-
-
-def test_string_array_is_nominal():
-    assert table_from(np.array([["b", "x"], ["a", "x"]])).levels == (("a", "b"), ("x",))
-
-
-def test_masked_cells_are_missing():
-    mask = [[True, False], [False, False]]
-    floats = table_from(np.ma.masked_array([[1.5, 2], [3, 4]], mask))
-    same(floats.column(0).tolist(), [NAN, 3])
-    integers = table_from(np.ma.masked_array([[1, 2], [3, 4]], mask))
-    same(integers.column(0).tolist(), [NAN, 3])
-
-
-def test_as_array_keeps_types():
-    assert as_array([True, NAN, "a", 1]).tolist()[::2] == [True, "a"]
-    assert as_array(np.float32([1])).dtype == np.float32
 
 
 def test_names_replace_those_found():
@@ -353,22 +323,10 @@ def test_float32_cells_whose_sum_overflows_are_finite():
         (pd.DataFrame(index=[0, 1]), DataError, r"0 feature\(s\) \(shape=\(2, 0\)\)"),
         (sparse.csr_array((0, 3)), DataError, "0 sample"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), DataError, "two columns are called 'a'"),
-        (
-            pa.Table.from_arrays([pa.array([1])] * 2, names=["b", "b"]),
-            DataError,
-            "two columns are called 'b'",
-        ),
+        (pa.Table.from_arrays([pa.array([1])] * 2, names=["b", "b"]), DataError, "two columns are called 'b'"),
         (pd.DataFrame([[1, 2]], columns=[0, "0"]), DataError, "two columns are called '0'"),
-        (
-            pd.DataFrame({"a": [None, 1, "x"]}),
-            DataTypeError,
-            "column 'a' holds a string beside a number in row 2",
-        ),
-        (
-            np.array([[{"k": 1}]], object),
-            DataTypeError,
-            "column 'x0' holds a dict in row 0: argument must be a string",
-        ),
+        (pd.DataFrame({"a": [None, 1, "x"]}), DataTypeError, "column 'a' holds a string beside a number in row 2"),
+        (np.array([[{"k": 1}]], object), DataTypeError, "column 'x0' holds a dict in row 0: argument must be a string"),
         (pd.DataFrame({"a": [dt.timedelta(1)]}), DataTypeError, "column 'a' holds durations: give numbers"),
         (pl.DataFrame({"a": [[1, 2], [3, 4]]}), DataTypeError, "column 'a' holds a list in row 0"),
         (pd.DataFrame({"a": [True, 2.5]}, dtype=object), DataTypeError, "a number beside a boolean in row 1"),
@@ -384,12 +342,6 @@ def test_wrong_number_of_names():
     for X in (np.zeros((1, 2)), pd.DataFrame([[1, 2]]), sparse.csr_array((1, 2)), [["a", 1]]):
         with pytest.raises(DataError, match="1 column name for 2 columns"):
             table_from(X, ["a"])
-
-
-def test_cells_typed_by_what_they_hold():
-    assert type_cells([np.float32(1.5), 2, Decimal(3)], "c")[0].tolist() == [1.5, 2, 3]
-    assert type_cells([np.str_("a"), "b"], "c")[1] == ("a", "b")
-    assert type_cells([np.bool_(True)], "c")[1] == (False, True)
 
 
 # -- new data -----------------------------------------------------------------------------------------

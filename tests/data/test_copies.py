@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.data.copies import copy_groups
-from omnirank.data.resampling import resampled_rows
+from omnirank.data.resampling import copy_groups, resampled_rows
 from omnirank.errors import DataError
 from omnirank.evaluation.folds import deal_folds, labelled_folds, make_folds
 from omnirank.evaluation.significance import with_permuted_copies

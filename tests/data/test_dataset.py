@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+import omnirank as om
 from draws import draws
-from omnirank.data.dataset import Dataset
+from omnirank.data.dataset import Dataset, join_examples
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.errors import DataError, ParameterError
@@ -168,22 +170,6 @@ def test_views_of_views_are_rows_of_rows(data):
     np.testing.assert_array_equal(view.y, base.y[rows])
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([0, 6], "no row 6: there are 6 rows, counted from 0"),
-        ([-7], "no row -7"),
-        ([True], "mask has 1 entries, but there are 6 rows"),
-        ([0.0], "not by float64"),
-        (2, "a slice, a mask or a list of rows"),
-    ],
-)
-def test_rows_that_do_not_exist(rows, message):
-    for method in (dataset_of("regression").take, dataset_of("regression").hide_labels):
-        with pytest.raises(DataError, match=message):
-            method(rows)
-
-
 def test_rows_of_a_view_are_counted_in_the_view():
     with pytest.raises(DataError, match="no row 3: there are 2 rows"):
         dataset_of("regression").take([4, 5]).take([3])
@@ -273,26 +259,12 @@ def test_split_without_strata_may_lose_a_class():
     assert {(data.split(0.5, random_state=s)[0].y == "a").sum() for s in range(30)} == {5}
 
 
-@pytest.mark.parametrize("task", TARGETS)
-def test_split_of_every_task(task):
-    train, test = dataset_of(task).split(0.5, random_state=0)
-    assert (len(train), len(test), train.task) == (3, 3, task)
-
-
 # -- features -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "features",
-    [
-        ["age", "colour"],
-        [3, 1],
-        [-1, 1],
-        np.array([3, 1]),
-        np.array(["age", "colour"]),
-        ["age", 1],
-        ("age", "colour"),
-    ],
+    [["age", "colour"], [3, 1], [-1, 1], np.array([3, 1]), np.array(["age", "colour"]), ["age", 1], ("age", "colour")],
 )
 def test_select_features(features):
     data = dataset_of("classification").take([1, 3])
@@ -310,11 +282,7 @@ def test_select_features_by_mask_and_groups():
     assert chosen.feature_names == ("x1", "x2")
     assert chosen.feature_groups == {"x2": "h"}
     assert data.feature_groups == {"x0": "g", "x2": "h"}
-    assert Dataset(sparse.eye_array(3)).select_features([2, 0]).X.toarray().tolist() == [
-        [0, 1],
-        [0, 0],
-        [1, 0],
-    ]
+    assert Dataset(sparse.eye_array(3)).select_features([2, 0]).X.toarray().tolist() == [[0, 1], [0, 0], [1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -331,3 +299,83 @@ def test_select_features_by_mask_and_groups():
 def test_select_features_errors(features, message):
     with pytest.raises(DataError, match=message):
         dataset_of("classification").select_features(features)
+
+
+def test_so_many_labels_are_kept():
+    data = om.Dataset(np.zeros((40, 1)), np.arange(40.0) + 0.5).hide_labels(slice(0, 10))
+    assert data.keep_labels(7, random_state=0).labelled.sum() == 7
+    assert data.keep_labels(0.5, random_state=0).labelled.sum() == 15
+    assert not data.keep_labels(30, random_state=0).labelled[:10].any()
+    assert data.keep_labels(0, random_state=0).labelled.sum() == 0
+
+
+def test_fewer_labels_are_some_of_more():
+    data = om.Dataset(np.zeros((40, 1)), np.arange(40.0) + 0.5)
+    few, more = (data.keep_labels(n, random_state=3).labelled for n in (5, 20))
+    assert more[few].all()
+    assert (data.keep_labels(5, random_state=4).labelled != few).any()
+    kept = data.keep_labels(5, random_state=3)
+    np.testing.assert_array_equal(kept.y[few], data.y[few])
+
+
+@pytest.mark.parametrize("amount", [-1, 41, 1.5, 0.0, "few", True])
+def test_amounts_that_make_no_sense(amount):
+    with pytest.raises(ParameterError, match="labelled="):
+        om.Dataset(np.zeros((40, 1)), np.arange(40.0)).keep_labels(amount)
+
+
+def test_without_target_there_is_nothing_to_hide():
+    with pytest.raises(DataError, match="no target"):
+        om.Dataset(np.zeros((4, 1))).keep_labels(0)
+
+
+LABELS = Hierarchy.from_paths(["a/b", "c"])
+
+
+def mixed(y=("p", None, "q"), **options):
+    frame = pd.DataFrame({"x": [1.0, np.nan, 3.0], "colour": pd.Categorical(["red", "blue", None], ["red", "blue"])})
+    return om.Dataset(frame, list(y), **options)
+
+
+def labels(kind, hierarchy=LABELS):
+    X = kind(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    y = kind(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    return om.Dataset(X, y, task="hierarchical-multi-label", hierarchy=hierarchy)
+
+
+@pytest.mark.parametrize("make", [mixed, lambda: labels(np.asarray), lambda: labels(sparse.csr_array)])
+def test_parts_come_back(make):
+    whole = make()
+    joined = join_examples([whole.take([0]), whole.take(list(range(1, whole.n_examples)))])
+    assert joined.features.equals(whole.features)
+    assert joined.target.equals(whole.target)
+    assert (joined.task, joined.hierarchy, joined.fingerprint) == (whole.task, whole.hierarchy, whole.fingerprint)
+    assert joined.features.is_sparse == whole.features.is_sparse
+
+
+def test_without_target_and_alone():
+    data = om.Dataset(np.eye(3))
+    assert join_examples([data]) is data
+    assert join_examples([data, data]).n_examples == 6
+    assert join_examples([data, data]).target is None
+
+
+PLAIN = om.Dataset([[1.0, 2.0], [2.0, 1.0]], ["p", "q"])
+OTHERS = {
+    "made for": om.Dataset([[1.0, 2.0]], [0.5]),
+    "features differ": om.Dataset([[1.0, 2.0], [2.0, 1.0]], ["p", "q"], feature_names=["x0", "z"]),
+    "targets differ": om.Dataset([[1.0, 2.0], [2.0, 1.0]], ["p", "r"]),
+    "sparse, the other dense": om.Dataset(sparse.csr_array([[1.0, 2.0], [2.0, 1.0]]), ["p", "q"]),
+}
+
+
+@pytest.mark.parametrize("message", OTHERS)
+def test_what_differs_is_named(message):
+    with pytest.raises(DataError, match=f"part 2 .*{message}"):
+        join_examples([PLAIN, OTHERS[message]])
+
+
+def test_another_hierarchy_is_named():
+    other = labels(np.asarray, Hierarchy.from_paths(["a/b", "a/c"]))
+    with pytest.raises(DataError, match="hierarchies differ"):
+        join_examples([labels(np.asarray), other])

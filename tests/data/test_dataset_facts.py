@@ -31,12 +31,7 @@ SPECIAL = {
     "regression": {"targets": 1, "partly labelled": 0},
     "multi-target-regression": {"targets": 2, "partly labelled": 1},
     "multi-label": {"targets": 2, "partly labelled": 0, "label cardinality": 1.0},
-    "hierarchical-multi-label": {
-        "targets": 3,
-        "label cardinality": 7 / 5,
-        "hierarchy": "tree",
-        "hierarchy depth": 2,
-    },
+    "hierarchical-multi-label": {"targets": 3, "label cardinality": 7 / 5, "hierarchy": "tree", "hierarchy depth": 2},
     "mixed-targets": {"targets": 2, "partly labelled": 1},
     "clustering": {"targets": 0, "labelled": 0},
 }
@@ -62,10 +57,6 @@ def test_describe_counts_partly_labelled_sets(make):
     values = make([[1, NAN, 1], [NAN, NAN, NAN], [0.0, 1, 0]])
     facts = Dataset(np.eye(3), values).describe()
     assert (facts["labelled"], facts["partly labelled"], facts["label cardinality"]) == (2, 1, 1.5)
-
-
-def test_describe_of_a_view_and_classes_that_are_gone():
-    assert dataset_of("classification").take([0, 2]).describe()["classes"] == {"u": 1, "v": 0}
 
 
 def test_repr():

@@ -9,10 +9,10 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.data.columns import table_from
-from omnirank.data.csv.write import write_csv
 from omnirank.data.dataset import join_examples
 from omnirank.data.parquet import write_parquet
 from omnirank.data.table import Table
+from omnirank.data.write import write_csv
 from omnirank.errors import DataError
 
 MOMENTS = ["2020-01-02 12:00:30", "2020-01-01", None, "2020-01-02 12:00:30.25"]

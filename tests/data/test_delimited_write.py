@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
-from omnirank.data.csv import read_delimited, read_frame, write
-from omnirank.data.csv.write import write_csv
+from omnirank.data.csv import read_delimited, read_frame
 from omnirank.data.table import Table
+from omnirank.data.write import write_csv
 from omnirank.errors import DataError
 from omnirank.shards.convert_csv import convert_csv
 from omnirank.testing import tiny_dataset
 
 
 def test_numbers_names_and_missing_cells_come_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "_ROWS", 7)  # several blocks
+    monkeypatch.setattr("omnirank.data.write._ROWS", 7)  # several blocks
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {"a, b": rng.normal(size=20) * 1e-7, "kind": ["x y", 'say "no"'] * 10, "whole": np.arange(20.0)}

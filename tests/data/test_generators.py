@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.feature_selection import chi2
+from sklearn.feature_selection import chi2, mutual_info_classif
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
+from sklearn.tree import DecisionTreeClassifier
 
 from draws import draws
 from omnirank import datasets
+from omnirank.data import generated
+from omnirank.data.generated import cut
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TASKS
 from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED, importances, values_of
 
@@ -41,12 +47,6 @@ def test_shapes_names_and_roles(task):
     assert data.labelled.all() == (task != "clustering")
 
 
-def test_roles_cannot_be_changed():
-    _, relevance = datasets.make_regression(random_state=0)
-    with pytest.raises(ValueError, match="read-only"):
-        relevance.relevant[0] = True
-
-
 @pytest.mark.parametrize("generator", [*ALL.values(), *CLASSIC])
 def test_same_seed_same_data(generator):
     def make(seed):
@@ -67,12 +67,6 @@ def test_order_of_features_is_random_unless_asked_otherwise(generator):
     assert sorted_roles.informative[: sorted_roles.informative.sum()].all()
     assert not np.array_equal(roles.informative, sorted_roles.informative)
     assert {tuple(column) for column in plain.X.T} == {tuple(column) for column in shuffled.X.T}
-
-
-def test_features_in_their_order_when_not_shuffled():
-    _, relevance = datasets.make_regression(n_relevant=2, n_interacting=2, n_redundant=1, n_irrelevant=1, shuffle=False)
-    order = [role for i in range(6) for role in ROLES if getattr(relevance, role)[i]]
-    assert order == ["relevant", "relevant", "interacting", "interacting", "redundant", "irrelevant"]
 
 
 @pytest.mark.slow
@@ -187,40 +181,26 @@ def test_missing_cells_leave_the_others_as_they_are():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.01, 0.2, 0.7])
-def test_words_are_in_the_asked_share_of_the_examples(share):
-    data, relevance = datasets.make_multi_label(
-        2000, n_relevant=20, n_irrelevant=300, sparse=True, word_share=share, random_state=0
-    )
+def test_words_are_in_their_share_of_the_examples():
+    data, relevance = datasets.make_multi_label(2000, n_relevant=20, n_irrelevant=300, sparse=True, random_state=0)
     matrix = data.features.matrix
     assert set(np.unique(matrix.data)) == {1.0}
     frequency = matrix.sum(axis=0) / 2000
-    tolerance = 5 * np.sqrt(share * (1 - share) / 2000)
-    assert np.abs(frequency - share).max() < tolerance
-    assert abs(frequency[relevance.irrelevant].mean() - share) < tolerance / 10
+    tolerance = 5 * np.sqrt(0.05 * 0.95 / 2000)
+    assert np.abs(frequency - 0.05).max() < tolerance
+    assert abs(frequency[relevance.irrelevant].mean() - 0.05) < tolerance / 10
     assert data.target.is_sparse
 
 
 def test_sparse_data_hold_nominal_words_missing_cells_and_hidden_labels():
     data, _ = datasets.make_multi_label(
-        100,
-        sparse=True,
-        share_nominal=0.5,
-        missing_features=0.1,
-        labelled=60,
-        missing_targets=0.2,
-        random_state=0,
+        100, sparse=True, share_nominal=0.5, missing_features=0.1, labelled=60, missing_targets=0.2, random_state=0
     )
     assert [levels for levels in data.features.levels if levels] == [("absent", "present")] * 10
     assert data.features.n_missing == 200
     assert data.target.is_sparse
     assert data.labelled.sum() == 60
     assert data.target.n_unknown == 40 * 5 + 60
-
-
-def test_wide_text_is_made_without_a_dense_matrix():
-    data, _ = datasets.make_multi_label(500, n_irrelevant=200_000, sparse=True, word_share=0.001, random_state=0)
-    assert data.features.matrix.nnz == pytest.approx(100_000, rel=0.05)
 
 
 # -- known from the literature ------------------------------------------------------------------------
@@ -263,3 +243,233 @@ def test_xor_noise_is_the_share_of_wrong_classes():
     parity = data.X[:, relevance.interacting].sum(axis=1) % 2
     assert (parity != data.y).sum() == 30
     assert data.target.levels == ((0, 1),)
+
+
+# -- targets ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_classes_are_of_equal_size_and_named(n_classes):
+    data, _ = datasets.make_classification(70 * n_classes, n_classes=n_classes, random_state=0)
+    names = [f"c{k}" for k in range(1, n_classes + 1)]
+    assert data.describe()["classes"] == dict.fromkeys(names, 70)
+
+
+def test_class_numbers_do_not_follow_the_score():
+    made = [
+        datasets.make_classification(200, n_relevant=1, n_classes=4, noise=0.0, shuffle=False, random_state=i)
+        for i in range(20)
+    ]
+    orders = set()
+    for data, _ in made:
+        codes = data.target.values[:, 0]
+        orders.add(tuple(np.argsort([data.X[codes == k, 0].mean() for k in range(4)])))
+    assert len(orders) > 5
+
+
+def test_number_of_classes_of_each_target():
+    data, _ = datasets.make_multi_target_classification(n_targets=3, n_classes=(2, 3, 5), random_state=0)
+    assert [len(levels) for levels in data.target.levels] == [2, 3, 5]
+    assert [np.unique(data.target.values[:, i]).size for i in range(3)] == [2, 3, 5]
+    data, _ = datasets.make_multi_target_classification(n_targets=4, n_classes=2, random_state=0)
+    assert data.task == "multi-target-classification"
+    assert data.y.shape == (200, 4)
+
+
+def test_mixed_targets_are_numbers_and_classes():
+    data, _ = datasets.make_mixed_targets(n_numeric=3, n_nominal=1, n_classes=4, random_state=0)
+    assert data.target.is_nominal.tolist() == [False, False, False, True]
+    assert np.unique(data.target.values[:, 0]).size == 200
+    assert set(np.unique(data.target.values[:, 3])) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("density", [0.05, 0.3, 0.8])
+def test_label_density(density):
+    data, _ = datasets.make_multi_label(200, n_labels=6, label_density=density, random_state=0)
+    assert np.allclose(data.y.mean(axis=0), density)
+    assert data.target_names == tuple(f"label{i}" for i in range(1, 7))
+
+
+@pytest.mark.parametrize("kind", ["tree", "dag"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_label_sets_are_closed_under_the_hierarchy(kind, sparse, missing):
+    data, _ = datasets.make_hierarchical_multi_label(
+        n_labels=25, hierarchy=kind, sparse=sparse, missing_targets=missing, labelled=150, random_state=0
+    )
+    assert data.hierarchy.is_tree == (kind == "tree")
+    assert data.target_names == data.hierarchy.labels
+    values = data.target.dense()[data.labelled]
+    for child, above in enumerate(data.hierarchy.parents):
+        for parent in above:
+            both = ~np.isnan(values[:, child]) & ~np.isnan(values[:, parent])
+            assert (values[both, child] <= values[both, parent]).all()
+            assert not np.isnan(values[values[:, child] == 1, parent]).any(), "a known 1 settles its ancestors"
+            assert not np.isnan(values[values[:, parent] == 0, child]).any(), "a known 0 settles its descendants"
+    assert (np.nansum(values, axis=0) > 0).mean() > 0.8
+    assert np.isnan(values).any() == (missing > 0)
+
+
+@pytest.mark.parametrize("kind", ["tree", "dag"])
+def test_density_holds_among_the_examples_with_all_parents(kind):
+    data, _ = datasets.make_hierarchical_multi_label(
+        1000, n_labels=12, hierarchy=kind, label_density=0.4, random_state=0
+    )
+    for child, above in enumerate(data.hierarchy.parents):
+        allowed = data.y[:, list(above)].all(axis=1)
+        assert abs(data.y[allowed, child].mean() - 0.4) < 0.5 / allowed.sum() + 1e-9
+
+
+def test_generated_hierarchies():
+    tree, _ = datasets.make_hierarchical_multi_label(n_labels=39, random_state=0)
+    assert tree.hierarchy.roots.tolist() == [0, 1, 2]
+    assert sorted(tree.hierarchy.depth.tolist()) == [0] * 3 + [1] * 9 + [2] * 27
+    dag, _ = datasets.make_hierarchical_multi_label(n_labels=39, hierarchy="dag", random_state=0)
+    assert np.array_equal(dag.hierarchy.depth, tree.hierarchy.depth)
+    assert sum(len(above) == 2 for above in dag.hierarchy.parents) == 18
+    small, _ = datasets.make_hierarchical_multi_label(n_labels=4, hierarchy="dag", random_state=0)
+    assert len(small.hierarchy.parents[3]) == 2
+    assert len(datasets.make_hierarchical_multi_label(n_labels=1)[0].hierarchy) == 1
+
+
+def test_a_hierarchy_of_ones_own():
+    own = Hierarchy.from_paths(["b/c", "a", "b"])
+    data, _ = datasets.make_hierarchical_multi_label(hierarchy=own, random_state=0)
+    assert data.hierarchy is own
+    assert (data.y[:, 0] <= data.y[:, 2]).all()
+    assert data.y.sum(axis=0).tolist() == [50, 100, 100]
+
+
+@given(
+    st.lists(
+        st.sampled_from([0.0, 0.5, 0.25, 1e-3, 2.0, 3.0]) | st.floats(-5, 5).map(lambda v: round(v, 6)),
+        min_size=1,
+        max_size=30,
+    ),
+    st.lists(st.floats(0.01, 0.99), min_size=1, max_size=5).map(sorted),
+)
+def test_cut_makes_intervals_of_which_none_is_empty(scores, shares):
+    scores = np.array(scores)
+    codes = cut(scores, shares)
+    if np.unique(scores).size <= len(shares):
+        assert codes is None
+        return
+    assert set(codes) == set(range(len(shares) + 1))
+    order = np.argsort(scores)
+    assert (np.diff(codes[order]) >= 0).all()
+    for value in np.unique(scores):
+        assert np.unique(codes[scores == value]).size == 1
+
+
+def test_cut_takes_the_nearest_possible_cuts():
+    assert cut(np.arange(10.0), [0.3, 0.9]).tolist() == [0] * 3 + [1] * 6 + [2]
+    assert cut(np.array([1.0, 1.0, 1.0, -1.0]), [0.5]).tolist() == [1, 1, 1, 0]
+    assert cut(np.array([0.1 + 0.2, 0.3, 1.0]), [0.3]).tolist() == [0, 0, 1]
+
+
+def test_parity_alone_makes_exact_classes():
+    data, _ = datasets.make_classification(
+        301, n_relevant=0, n_interacting=2, n_irrelevant=0, noise=0.0, shuffle=False, random_state=4
+    )
+    parity = np.sign(data.X).prod(axis=1)
+    assert abs(np.corrcoef(parity, data.target.values[:, 0])[0, 1]) == pytest.approx(1)
+
+
+# -- what the features tell -----------------------------------------------------------------------------
+
+
+@pytest.mark.every(9)
+@pytest.mark.parametrize("task", sorted(SUPERVISED))
+@pytest.mark.parametrize("share_nominal", [0.0, 1.0])
+def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):
+    data, relevance = SUPERVISED[task](
+        600, n_relevant=3, n_redundant=0, n_irrelevant=10, share_nominal=share_nominal, random_state=3
+    )
+    scores = importances(data)
+    assert scores[relevance.relevant].min() > 1.5 * scores[relevance.irrelevant].max()
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("task", sorted(SUPERVISED))
+def test_relevant_words_tell_more_than_irrelevant_ones(task, monkeypatch):
+    monkeypatch.setattr(generated, "WORD_SHARE", 0.2)
+    data, relevance = SUPERVISED[task](500, n_relevant=3, n_irrelevant=10, sparse=True, random_state=5)
+    scores = importances(data)
+    assert scores[relevance.relevant].min() > 2 * scores[relevance.irrelevant].max()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_redundant_features_follow_a_relevant_one(sparse, monkeypatch):
+    monkeypatch.setattr(generated, "WORD_SHARE", 0.3)
+    data, relevance = datasets.make_regression(2000, n_relevant=3, n_redundant=5, sparse=sparse, random_state=0)
+    correlation = np.abs(np.corrcoef(data.features.matrix.toarray().T if sparse else data.X.T))
+    to_relevant = correlation[:, relevance.relevant]
+    assert (to_relevant[relevance.redundant].max(axis=1) > 0.9).all()
+    assert (to_relevant[relevance.redundant].max(axis=1) < 0.9999).all()
+    assert (to_relevant[relevance.irrelevant] < 0.15).all()
+    copied = np.bincount(to_relevant[relevance.redundant].argmax(axis=1), minlength=3)
+    assert sorted(copied.tolist()) == [1, 2, 2], "relevant features are copied in turn"
+
+
+@pytest.mark.parametrize(("n_interacting", "groups"), [(2, [2]), (3, [3]), (6, [2, 2, 2]), (7, [2, 2, 3])])
+def test_target_is_made_of_the_signs_of_products_of_interacting_features(n_interacting, groups):
+    data, _ = datasets.make_regression(
+        300, n_relevant=2, n_interacting=n_interacting, noise=0.0, shuffle=False, random_state=0
+    )
+    signals = [data.X[:, 0], data.X[:, 1]]
+    start = 2
+    for size in groups:
+        signals.append(np.sign(data.X[:, start : start + size]).prod(axis=1))
+        start += size
+    weights, residuals, *_ = np.linalg.lstsq(np.column_stack(signals), data.y, rcond=None)
+    assert residuals[0] < 1e-16
+    assert np.isclose(np.linalg.norm(weights), 1)
+    assert np.abs(weights).max() < 3 * np.abs(weights).min() + 1e-9
+
+
+@pytest.mark.parametrize("n_interacting", [2, 3])
+def test_interacting_features_are_invisible_alone_and_visible_together(n_interacting):
+    data, relevance = datasets.make_classification(
+        3000, n_relevant=0, n_interacting=n_interacting, n_irrelevant=3, noise=0.0, random_state=1
+    )
+    codes = data.target.values[:, 0]
+    alone = [abs(np.corrcoef(np.sign(column), codes)[0, 1]) for column in data.X.T]
+    assert max(alone) < 0.06
+    assert mutual_info_classif(data.X, codes, random_state=0).max() < 0.03
+    chosen = np.sign(data.X[:, relevance.interacting])
+    assert DecisionTreeClassifier(max_depth=n_interacting).fit(chosen, codes).score(chosen, codes) == 1.0
+    fewer = chosen[:, 1:]
+    assert DecisionTreeClassifier().fit(fewer, codes).score(fewer, codes) < 0.55
+
+
+def test_a_forest_finds_the_interacting_features():
+    data, relevance = datasets.make_classification(
+        1500, n_relevant=0, n_interacting=2, n_irrelevant=4, noise=0.0, share_nominal=0.5, random_state=2
+    )
+    scores = importances(data)
+    assert scores[relevance.interacting].min() > 2 * scores[relevance.irrelevant].max()
+
+
+def test_noise_is_relative_to_the_signal():
+    quiet, _ = datasets.make_regression(4000, noise=0.0, random_state=0)
+    loud, _ = datasets.make_regression(4000, noise=2.0, random_state=0)
+    assert np.isclose(quiet.y.var(), 1, rtol=0.1)
+    assert np.isclose(loud.y.var(), 5, rtol=0.1)
+    assert np.isclose((loud.y - quiet.y).std(), 2, rtol=0.05)
+    assert np.array_equal(quiet.X, loud.X)
+
+
+def test_levels_of_a_binned_feature_say_nothing_by_their_order():
+    numeric, _ = datasets.make_regression(1000, n_irrelevant=40, random_state=0)
+    nominal, _ = datasets.make_regression(1000, n_irrelevant=40, share_nominal=1.0, random_state=0)
+    sizes = {len(levels) for levels in nominal.features.levels}
+    assert sizes == {2, 4, 6}
+    ordered = 0
+    for i, levels in enumerate(nominal.features.levels):
+        codes, values = nominal.features.column(i), numeric.X[:, i]
+        means = [values[codes == k].mean() for k in range(len(levels))]
+        bounds = sorted((values[codes == k].min(), values[codes == k].max()) for k in range(len(levels)))
+        assert all(before[1] <= after[0] for before, after in pairwise(bounds))
+        assert np.bincount(codes, minlength=len(levels)).min() > 0.6 * 1000 / len(levels)
+        ordered += list(means) == sorted(means)
+    assert 0 < ordered < nominal.n_features / 2

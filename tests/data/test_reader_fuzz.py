@@ -271,7 +271,7 @@ def compare_readings(path, block_bytes: int) -> None:
     results = []
     for exact in (False, True):
         try:
-            results.append(read_arff(path, exact=exact, block_bytes=block_bytes if not exact else 1 << 20))
+            results.append(read_arff(path, exact=exact, block_bytes=block_bytes))
         except FileFormatError as problem:
             results.append(str(problem))
     fast, slow = results

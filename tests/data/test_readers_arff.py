@@ -88,15 +88,6 @@ def test_tabs_separate_cells(read):
     np.testing.assert_array_equal(content.table.numeric, [[1, 2], [3, 4], [5, np.nan]])
 
 
-def test_a_quoted_question_mark_is_a_value(read):
-    content = read("@relation r\n@attribute a {'?',b}\n@data\n?\n'?'\nb\n")
-    np.testing.assert_array_equal(content.table.column(0), [-1, 0, 1])
-
-
-def test_numbers_may_be_quoted(read):
-    np.testing.assert_array_equal(read(numeric("'1',\"2.5\"")).table.numeric, [[1, 2.5]])
-
-
 def test_numbers_are_read_exactly(read):
     texts = ["0.1", "1e-300", "123456789.123456789", "9007199254740993", "4.9e-324", "1.7976931348623157e308"]
     rows = "\n".join(f"{text},-{text}" for text in texts)
@@ -107,7 +98,8 @@ def test_numbers_are_read_exactly(read):
 def test_dates_are_seconds(read):
     content = read(
         "@relation r\n@attribute a date\n@attribute b date 'dd.MM.yyyy HH:mm'\n@data\n"
-        "1970-01-01T00:01:00,'02.01.1970 00:00'\n?,?\n1969-12-31T23:59:59,'01.01.1970 00:00'\n"
+        "1970-01-01T00:01:00,'02.01.1970 00:00'\n?,?\n% a block without rows\n1969-12-31T23:59:59,'01.01.1970 00:00'\n",
+        block_bytes=1,
     )
     assert content.kinds == ("date", "date")
     np.testing.assert_array_equal(content.table.numeric, [[60, 86400], [np.nan, np.nan], [-1, 0]])
@@ -263,8 +255,8 @@ HEAD = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
         (HEAD + "1,\n", 5, 2, "an empty cell"),
         (HEAD + "1,'x\n", 5, None, "not closed"),
         (HEAD + "1,'x'y\n", 5, None, "after the closing quote"),
-        (HEAD + "1,x,{two}\n", 5, None, "the weight {two}"),
-        (HEAD + "1,x,{-1}\n", 5, None, "the weight {-1}"),
+        (HEAD + "1,x,{two}\n", 5, None, "3 cells, but 2 attributes"),
+        (HEAD + "1,x,{-1}\n", 5, None, "3 cells, but 2 attributes"),
         (HEAD + "1,x\n{0 1}\n", 6, None, "a sparse row among dense ones"),
         (HEAD + "{0 1}\n1,x\n", 6, None, "a dense row among sparse ones"),
         (HEAD + "{0 1,1 z}\n", 5, 2, "attribute 'b': 'z' is none of"),
@@ -280,12 +272,7 @@ HEAD = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
         ("@relation r\n@attribute a date\n@data\nnow\n", 4, 1, "'now' is not a date"),
         ("@relation r\n@attribute a hierarchical a,a/b\n@data\na/c\n", 4, 1, "unknown label 'a/c'"),
         ("@relation r\n@attribute a hierarchical a,a/b\n@data\na@\n", 4, 1, "unknown label ''"),
-        (
-            "@relation r\n@attribute a hierarchical a\n@attribute x real\n@data\n{1 2}\n",
-            5,
-            1,
-            "gives no labels",
-        ),
+        ("@relation r\n@attribute a hierarchical a\n@attribute x real\n@data\n{1 2}\n", 5, 1, "gives no labels"),
         ("@relation r\n@attribute a {'\\ud800'}\n@data\nx\n", 2, 16, "is not a character"),
         (b"@relation r\n\x00", 2, None, "NUL byte"),
         (b"\xff\xfe@\x00", 1, None, "UTF-16"),
@@ -429,8 +416,8 @@ def test_plain_blocks_are_read_at_once(read, monkeypatch):
     def refuse(*_):
         raise AssertionError("read row by row")
 
-    monkeypatch.setattr("omnirank.data.arff.rows.RowReader.dense", refuse)
-    monkeypatch.setattr("omnirank.data.arff.rows.RowReader.sparse", refuse)
+    monkeypatch.setattr("omnirank.data.arff.rows.DenseRows._row", refuse)
+    monkeypatch.setattr("omnirank.data.arff.rows.SparseRows._row", refuse)
     assert read(HEAD + "% c\n1,x\n ?, 'y'\n\n2.5,?\n").n_rows == 3
     assert read(numeric("1,2\n3, ?\n")).n_rows == 2
     assert read(HEAD + "{0 1.5}\n{}\n% c\n{0 ?,1 y}\n").n_rows == 3

@@ -3,14 +3,16 @@
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
 from draws import draws
-from omnirank.core.errors import FileFormatError, ParameterError
 from omnirank.data.csv import read_delimited
+from omnirank.data.notes import what_numbers_have
+from omnirank.errors import FileFormatError, ParameterError
 
 
 @pytest.fixture
@@ -28,6 +30,8 @@ def test_types(read):
     assert content.names == ("n", "f", "t", "b", "q")
     assert content.kinds == ("numeric", "numeric", "nominal", "nominal", "nominal")
     assert not content.declared
+    assert read("a,b,c\n1,1.0,x\nnull,2.5,y\n", missing=["null"]).integers == frozenset()
+    assert read("a,b,c\n1,1.0,x\n2,2.5,y\n").integers == {"a"}
     table = content.table
     np.testing.assert_array_equal(table.column(0), [1, -2, np.nan])
     np.testing.assert_array_equal(table.column(1), [1.5, np.nan, 1000])
@@ -76,10 +80,7 @@ def test_quotes_mean_text_where_the_header_quotes_some_names(read):
         read('"a",b\n1,5\n"2",6\n')
 
 
-@pytest.mark.parametrize(
-    "header",
-    ['"a","b"', "a,b", '"a x",b', '"a,x",b', '"a", "b"', '"a""x",b'],
-)
+@pytest.mark.parametrize("header", ['"a","b"', "a,b", '"a x",b', '"a,x",b', '"a", "b"', '"a""x",b'])
 def test_quotes_of_other_writers_mean_nothing(read, header):
     content = read(f'{header}\n"1","NA"\n"2",3\n')
     assert content.table.levels == (None, None)
@@ -93,12 +94,8 @@ def test_quoted_text_beside_bare_numbers_is_no_header(read):
 
 def test_columns_that_will_be_left_out_are_text(read):
     text = "a,b,c\n1,2,3\n4,5,6\n"
-    assert read(text, used={"target": "b"}).kinds == ("nominal", "numeric", "nominal")
-    assert read(text, unused={"ignore": "b"}).kinds == ("numeric", "nominal", "numeric")
-
-
-def test_integer_columns_are_known(read):
-    assert read("a,b,c\n1,1.0,x\n2,2.5,y\n").integers == {"a"}
+    assert read(text, features="b").kinds == ("nominal", "numeric", "nominal")
+    assert read(text, ignore="b").kinds == ("numeric", "nominal", "numeric")
 
 
 @pytest.mark.parametrize(
@@ -144,10 +141,6 @@ def test_nominal_choice_keeps_the_text(read):
     np.testing.assert_array_equal(content.table.codes, [[0, 0], [2, 2], [1, 1]])
     content = read("a\n01\n1\nx\n", nominal="a")
     assert content.table.levels == (("01", "1", "x"),)
-
-
-def test_more_missing_tokens(read):
-    np.testing.assert_array_equal(read("a\n1\nnull\n", missing=["null"]).table.column(0), [1, np.nan])
 
 
 def test_separators_encodings_and_line_ends(read):
@@ -239,3 +232,61 @@ def test_huge_numbers_of_a_target_are_no_classes(tmp_path):
     for task in ("auto", "regression"):  # nor numbers: the float would be another one
         with pytest.raises(om.errors.DataError, match="beyond 2\\*\\*53"):
             om.load(path, target="y", task=task)
+
+
+N = 40
+VALUES = np.round(np.random.default_rng(0).normal(size=N), 2)
+MIXED = [f"{value} kg" if i % 2 else str(value) for i, value in enumerate(VALUES)]
+
+
+def file(tmp_path, separator=",", **columns):
+    kind = np.where(np.random.default_rng(1).random(N) < 0.5, "a", "b")
+    frame = pd.DataFrame({"x": np.arange(N) % 7 / 3, **columns, "kind": kind})
+    frame.to_csv(tmp_path / "data.csv", sep=separator, index=False)
+    return tmp_path / "data.csv"
+
+
+@pytest.mark.parametrize("left_out", [{"ignore": "w"}, {"key": "w"}, {"features": "x"}])
+def test_columns_that_are_left_out_may_hold_anything(tmp_path, left_out):
+    path = file(tmp_path, w=MIXED)
+    data = om.load(path, "kind", **left_out)
+    assert data.feature_names == ("x",)
+    assert data.features.levels == (None,)
+
+
+@pytest.mark.parametrize("wrong", ["ignore", "key", "features"])
+def test_columns_that_are_not_there_are_named_by_their_parameter(tmp_path, wrong):
+    with pytest.raises(ParameterError, match=f"{wrong}='zz': there is no such column"):
+        om.load(file(tmp_path), "kind", **{wrong: "zz"})
+
+
+def test_text_in_a_column_of_numbers_says_what_it_looks_like(tmp_path):
+    with pytest.raises(FileFormatError, match=r"20 of 20 such cells look like numbers with 'kg'.*ignore='w' leaves"):
+        om.load(file(tmp_path, w=MIXED), "kind")
+
+
+def test_decimal_commas_and_units_of_features_are_told(tmp_path):
+    commas = [str(value).replace(".", ",") for value in VALUES + 0.001]
+    notes = om.load(file(tmp_path, ";", w=commas), "kind", separator=";").notes
+    assert any(note.startswith("feature 'w' is taken as categories, but 40 of 40 cells") for note in notes), notes
+    notes = om.load(file(tmp_path, w=[f"{value} kg" for value in VALUES]), "kind").notes
+    assert any("40 of 40 cells look like numbers with 'kg'" in note for note in notes), notes
+
+
+def test_a_target_of_decimal_commas_is_told():
+    X = np.random.default_rng(0).normal(size=(N, 2))
+    y = [str(value).replace(".", ",") for value in VALUES + 0.001]
+    assert any("with a comma" in note for note in om.Dataset(X, y).notes)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["1st", "2nd", "3rd", "4th"], ["18-25", "26-40", "41-60"], ["12A", "13B", "14C"], ["S", "M"], ["x1", "x2", "x3"]],
+)
+def test_other_texts_are_no_numbers(texts):
+    assert what_numbers_have(dict.fromkeys(texts, 10)) == ""
+
+
+@pytest.mark.parametrize(("texts", "what"), [(["5 %", "7%", "1.5%"], "'%'"), (["$5", "$ 6.5", "$7"], "'$'")])
+def test_percent_and_currencies(texts, what):
+    assert f"numbers with {what}" in what_numbers_have(dict.fromkeys(texts, 1))

@@ -1,11 +1,19 @@
 """`load`: formats, roles of columns, default targets and notes."""
 
+import builtins
+import io
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import omnirank as om
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.data.load import file_format, load
+from omnirank.data import table as tables
+from omnirank.data.arff import read_arff
+from omnirank.data.load import DELIMITED, load, reader_of
 
 ARFF = """@relation r
 @attribute id string
@@ -29,10 +37,10 @@ def arff(tmp_path):
 
 
 def test_formats_by_ending(tmp_path):
-    assert file_format(tmp_path / "a.ARFF.GZ") == "arff"
-    assert file_format(tmp_path / "a.tab.gz") == "delimited"
+    assert reader_of(tmp_path / "a.ARFF.GZ").read is read_arff
+    assert reader_of(tmp_path / "a.tab.gz") is DELIMITED
     with pytest.raises(ParameterError, match=r"'\.txt' is none of \.arff"):
-        file_format(tmp_path / "a.txt")
+        reader_of(tmp_path / "a.txt")
     path = tmp_path / "a.txt"
     path.write_text("a;b\n1;2\n")
     assert load(str(path), "b", separator=";").n_features == 1
@@ -157,8 +165,8 @@ def test_unlabelled_hierarchical_data(tmp_path):
         ({"ignore": "1-last"}, "no column is left as a feature"),
         ({"target": "size", "strings": "maybe"}, "strings='maybe'"),
         ({"target": "size", "key": "id", "task": "guess"}, "guess"),
-        ({"header": True}, "for delimited text"),
-        ({"separator": ","}, "for delimited text"),
+        ({"header": True}, r"header is for files that end in \.csv, \.tsv, \.tab, not for small\.set\.arff"),
+        ({"separator": ","}, "separator is for files"),
         ({"nominal": "nothing"}, "nominal='nothing'"),
     ],
 )
@@ -202,3 +210,73 @@ def test_load_wants_a_path():
             DataTypeError, match=r"load reads one file: give its path, not \w+; om.Dataset\(X, y\) takes"
         ):
             load(given)
+
+
+FRAME = pd.DataFrame({"size": [1.5, 2.5, 3.5], "n": [1, 2, 3], "wet": [True, False, True], "kind": ["a", "b", "a"]})
+
+
+def written(path: Path) -> Path:
+    if path.suffix == ".csv":
+        FRAME.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        FRAME.to_parquet(path)
+    else:
+        om.write_arff(om.Dataset(FRAME.drop(columns="kind"), FRAME["kind"]), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.arff", "a.parquet"])
+def test_a_file_is_opened_at_most_twice(tmp_path, monkeypatch, name):
+    path = written(tmp_path / name)
+    om.load(path)  # imports open files too
+    opened = []
+    plain = io.open
+
+    def counting(file, *args, **kwargs):
+        opened.append(str(file))
+        return plain(file, *args, **kwargs)
+
+    monkeypatch.setattr(io, "open", counting)
+    monkeypatch.setattr(builtins, "open", counting)
+    om.load(path)
+    assert 1 <= opened.count(str(path)) <= 2
+
+
+def test_a_load_touches_few_files_of_omnirank(tmp_path):
+    path = written(tmp_path / "a.csv")
+    om.load(path, target="kind")
+    files = set()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_globals.get("__name__", "").startswith("omnirank."):
+            files.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        om.load(path, target="kind")
+    finally:
+        sys.setprofile(None)
+    assert 5 < len(files) <= 18, sorted(files)
+
+
+def test_infinite_cells_of_features_are_looked_for_once(tmp_path, monkeypatch):
+    path = written(tmp_path / "a.csv")
+    om.load(path, target="kind")
+    sizes = []
+    plain = np.isinf
+
+    def counting(values, *args, **kwargs):
+        sizes.append(np.size(values))
+        return plain(values, *args, **kwargs)
+
+    monkeypatch.setattr(np, "isinf", counting)
+    om.load(path, target="kind")
+    assert sizes == []  # readers of text look for numbers beyond 2**53, which infinite ones are
+
+
+def test_infinite_cells_of_a_fit_are_looked_for_once(monkeypatch):
+    looked_at = []
+    plain = tables.any_infinite
+    monkeypatch.setattr(tables, "any_infinite", lambda cells: (looked_at.append(cells.shape), plain(cells))[1])
+    om.UnivariateRanker().fit(np.eye(9), np.arange(9) / 2)
+    assert looked_at == [(9, 9), (9, 1)]  # features and target

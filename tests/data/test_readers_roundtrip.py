@@ -10,10 +10,10 @@ import omnirank as om
 from draws import draws
 from omnirank.core.errors import DataError
 from omnirank.data.arff import read_arff
-from omnirank.data.arff.write import write_arff
 from omnirank.data.hierarchy.clus import declared_entries
 from omnirank.data.parquet import read_parquet, write_parquet
 from omnirank.data.table import Table
+from omnirank.data.write import write_arff
 
 TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8"), max_size=6),
@@ -203,14 +203,8 @@ def test_labels_in_an_impossible_order_are_reordered(tmp_path):
         (om.Dataset(np.eye(2), ["a", "b"], target_names=["x0"]), "name of a feature and of a target"),
         (om.Dataset(np.eye(2), [{"a@b"}, set()], hierarchy=om.Hierarchy.flat(["a@b"])), "no labels with @"),
         (om.Dataset(np.eye(2), [{"root"}, set()], hierarchy=om.Hierarchy.flat(["root"])), "is a label here"),
-        (
-            om.Dataset(np.eye(2), [[1, np.nan], [0, 0]], hierarchy=om.Hierarchy.flat(["a", "b"])),
-            "unknown while others",
-        ),
-        (
-            om.Dataset(np.eye(1), [{"p/q"}], hierarchy=om.Hierarchy.from_edges([("r", "p/q")])),
-            "no labels with /",
-        ),
+        (om.Dataset(np.eye(2), [[1, np.nan], [0, 0]], hierarchy=om.Hierarchy.flat(["a", "b"])), "unknown while others"),
+        (om.Dataset(np.eye(1), [{"p/q"}], hierarchy=om.Hierarchy.from_edges([("r", "p/q")])), "no labels with /"),
     ],
 )
 def test_what_arff_cannot_hold_is_refused(tmp_path, data, problem):
@@ -220,8 +214,3 @@ def test_what_arff_cannot_hold_is_refused(tmp_path, data, problem):
         write_arff(data, path)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(DataError, match="cannot write"):
-        write_arff(Table.from_numeric(np.eye(1)), tmp_path / "no" / "a.arff")

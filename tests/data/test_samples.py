@@ -27,18 +27,10 @@ def test_the_list_names_all_samples():
 
 
 @pytest.mark.parametrize("name", sorted(FACTS))
-def test_sample_has_its_dimensions(name):
-    data = datasets.load_sample(name)
-    assert (data.task, data.n_examples, data.n_features, data.n_targets) == FACTS[name]
-    assert data.name == name
-    assert data.labelled.all()
-    assert not data.features.is_nominal.any()
-    assert data.features.n_missing == 0
-
-
-@pytest.mark.parametrize("name", sorted(FACTS))
 def test_sample_holds_the_values_and_names_of_scikit_learn(name):
     data = datasets.load_sample(name)
+    assert (data.task, data.n_examples, data.n_features, data.n_targets) == FACTS[name]
+    assert (data.name, data.labelled.all(), data.features.is_nominal.any()) == (name, True, False)
     bunch = getattr(sklearn_datasets, "load_" + name.replace("-", "_"))()
     assert np.array_equal(data.X, bunch.data)
     assert data.feature_names == tuple(bunch.feature_names)
@@ -69,17 +61,14 @@ def test_classes_and_targets_have_names():
 def test_unknown_sample_is_an_error_that_lists_the_names(name):
     with pytest.raises(ParameterError, match=rf"name='{name}': choose one of breast-cancer, .*wine"):
         datasets.load_sample(name)
+    with pytest.raises(ParameterError, match=r"\(did you mean 'digits'\?\)"):
+        datasets.load_sample("digit")
 
 
 def test_scikit_learn_is_imported_only_to_load():
     code = "import sys, omnirank.datasets; print('sklearn.datasets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_what_was_probably_meant_is_said():
-    with pytest.raises(ParameterError, match=r"name='digit': choose one of .* \(did you mean 'digits'\?\)"):
-        datasets.load_sample("digit")
 
 
 def test_noise_is_added_after_the_features():

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from omnirank.data.table import Table, categorical, chosen_numbers, default_names, numbered_names
+from omnirank.data.table import (
+    Table,
+    any_infinite,
+    categorical,
+    chosen_numbers,
+    count_missing,
+    count_non_zero,
+    default_names,
+    numbered_names,
+)
 from omnirank.errors import DataError
 
 NAN = np.nan
@@ -20,12 +29,7 @@ NAN = np.nan
 def small_table(dtype=np.float64):
     return Table.from_columns(
         ["height", "colour", "width", "wet"],
-        [
-            np.array([1.5, NAN, 3], dtype),
-            np.array([1, 0, -1]),
-            np.array([7, 8, 9], dtype),
-            np.array([0, 1, 1]),
-        ],
+        [np.array([1.5, NAN, 3], dtype), np.array([1, 0, -1]), np.array([7, 8, 9], dtype), np.array([0, 1, 1])],
         [None, ("red", "blue"), None, (False, True)],
     )
 
@@ -72,25 +76,9 @@ def test_storage_of_other_number_types_is_native_float64(dtype):
     assert table.numeric.tolist() == [[0, 1]]
 
 
-def test_from_numeric_does_not_copy_floats():
-    values = np.zeros((4, 2))
-    assert np.shares_memory(Table.from_numeric(values).numeric, values)
-    assert np.shares_memory(Table.from_numeric(np.asfortranarray(values)[::2]).numeric, values) is False
-
-
 def test_default_names_count_as_those_of_scikit_learn_do():
     assert Table.from_numeric(np.zeros((1, 2))).names == ("x0", "x1") == default_names(2)
     assert numbered_names(1, "y") == ("y1",)
-
-
-def test_duplicate_name_is_named():
-    with pytest.raises(DataError, match="two columns are called 'b'"):
-        Table.from_numeric(np.zeros((1, 4)), ["a", "b", "c", "b"])
-
-
-def test_wrong_number_of_names():
-    with pytest.raises(DataError, match="2 column names for 3 columns"):
-        Table.from_numeric(np.zeros((1, 3)), ["a", "b"])
 
 
 def test_columns_of_different_length_are_named():
@@ -104,21 +92,7 @@ def test_table_without_columns_keeps_its_rows():
     assert table.to_frame().shape == (3, 0)
 
 
-def test_column_by_name():
-    table = small_table()
-    assert table.index("wet") == 3
-    with pytest.raises(DataError, match="no column 'depth'"):
-        table.index("depth")
-
-
 # -- sparse -------------------------------------------------------------------------------------------
-
-
-def test_sparse_x_absent_is_zero_and_stored_nan_is_missing():
-    table = Table.from_sparse(sparse.csr_array(np.array([[0, 2.0], [NAN, 0]])))
-    assert table.column(0).tolist() == pytest.approx([0, NAN], nan_ok=True)
-    assert table.column(1).tolist() == [2, 0]
-    assert (table.n_missing, table.is_sparse) == (1, True)
 
 
 def test_sparse_nominal_column_absent_is_first_level():
@@ -135,11 +109,6 @@ def test_sparse_table_is_canonical_and_leaves_its_source_alone():
     assert source.data.tolist() == [5.0, 0.0, 1.0, 2.0]
     assert table.matrix.indices.tolist() == [0, 2, 0]
     assert table.matrix.data.tolist() == [1.0, 5.0, 2.0]
-
-
-def test_sparse_duplicates_are_summed():
-    twice = sparse.coo_array(([1.0, 2.0], ([0, 0], [0, 0])), shape=(1, 1))
-    assert Table.from_sparse(twice).column(0).tolist() == [3.0]
 
 
 def test_canonical_csc_is_not_copied():
@@ -172,10 +141,7 @@ def test_sparse_and_dense_agree(values, data):
     assert thin.equals(dense)
     assert dense.equals(thin)
     assert thin.n_missing == dense.n_missing
-    chosen, other = (
-        thin.take(np.array(rows, int)).select(columns),
-        dense.take(np.array(rows, int)).select(columns),
-    )
+    chosen, other = (thin.take(np.array(rows, int)).select(columns), dense.take(np.array(rows, int)).select(columns))
     assert chosen.equals(other)
     np.testing.assert_array_equal(other.numeric, values[np.array(rows, int)][:, columns])
     pd.testing.assert_frame_equal(chosen.to_frame(), other.to_frame())
@@ -280,3 +246,24 @@ def test_chosen_numbers(rows, numbers):
 def test_chosen_numbers_errors(rows, message):
     with pytest.raises(DataError, match=message):
         chosen_numbers(rows, 5)
+
+
+LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "strided": lambda cells: np.repeat(cells, 2, 1)[:, ::2]}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_as_numpy_counts_them_all_at_once(monkeypatch, layout):
+    monkeypatch.setattr("omnirank.data.table._BLOCK", 5)
+    values, shares = [0.0, 1.0, -2.0, np.nan, np.inf, -np.inf, 1.7e308], [0.4, 0.3, 0.2, *[0.025] * 4]
+    for seed in range(20):
+        cells = np.random.default_rng(seed).choice(values, p=shares, size=(6, 7))
+        given = LAYOUTS[layout](cells)
+        assert count_missing(given) == np.isnan(cells).sum(), seed
+        assert any_infinite(given) == np.isinf(cells).any(), seed
+        assert count_non_zero(given, enough=42) == np.count_nonzero(cells), seed
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_counting_stops_where_there_are_enough(monkeypatch, layout):
+    monkeypatch.setattr("omnirank.data.table._BLOCK", 5)
+    assert count_non_zero(LAYOUTS[layout](np.ones((4, 5))), enough=7) == (20 if layout == "strided" else 10)

@@ -11,11 +11,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import omnirank as om
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles import supervision
-from omnirank.ensembles.pct_clusterer import best_tests
+from omnirank.ensembles.clusterer import best_tests
+from omnirank.ensembles.errors import error_measure
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules, make_plan
-from omnirank.ensembles.scores import out_of_bag
+from omnirank.ensembles.scores import ScoreOptions, TreeScorer, out_of_bag
 from omnirank.ensembles.supervision import _compared, resolve_supervision
-from omnirank.ensembles.target_errors import error_measure
 from omnirank.errors import DataError, ParameterError
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.pruning import node_errors, prune_m5
@@ -78,27 +78,17 @@ def test_targets_share_the_supervised_part_of_genie3():
     np.testing.assert_allclose(alone.per_target.scores.sum(axis=0), alone.scores)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_workers_change_no_bit(n_jobs):
-    data = few_labels("classification", n=60)
-    ranker = genie3_forest("permutation", n_trees=6, random_state=1, n_jobs=n_jobs).fit(data)
-    again = genie3_forest("permutation", n_trees=6, random_state=1).fit(data)
-    np.testing.assert_array_equal(ranker.feature_importances_, again.feature_importances_)
-    assert ranker.supervision_curve_ == again.supervision_curve_
-
-
 @pytest.mark.slow
-def test_halves_of_an_ensemble_merge_and_continue():
+def test_half_of_an_ensemble_is_the_smaller_ensemble():
     data = few_labels("regression", n=60)
     options = {"supervision": "auto", "random_state": 1}
     # from 48 trees on, the levels are compared in the same way whatever the size
     whole = genie3_forest(n_trees=96, **options).fit(data)
-    half = genie3_forest(n_trees=48, warm_start=True, **options).fit(data)
-    other = genie3_forest(n_trees=48, first_tree=48, **options).fit(data)
+    half = genie3_forest(n_trees=48, **options).fit(data)
     assert half.supervision_curve_ == whole.supervision_curve_ != {}
-    np.testing.assert_allclose(half.ranking_.merge(other.ranking_).scores, whole.ranking_.scores, rtol=1e-12)
-    grown = half.set_params(n_trees=96).fit(data)
-    np.testing.assert_allclose(grown.ranking_.scores, whole.ranking_.scores, rtol=1e-12)
+    both = genie3_forest(n_trees=[48, 96], **options).fit(data)
+    assert both.checkpoints_[48]["genie3"] == half.ranking_
+    assert both.ranking_ == whole.ranking_
     assert whole.ranking_.parameters["supervision_level"] == whole.supervision_
 
 
@@ -174,7 +164,7 @@ def test_the_error_of_features_is_that_of_the_reference(weighted):
 
 @pytest.mark.parametrize("task", ["classification", "regression", "multi-label", "mixed-targets"])
 def test_both_parts_of_the_error_are_relative_to_a_constant_prediction(task):
-    from omnirank.ensembles.feature_errors import _default_model, feature_errors
+    from omnirank.ensembles.errors import _default_model, feature_errors
 
     data = few_labels(task)
     plan = make_plan(data, GrowingRules(supervision=0.3), 0)
@@ -257,6 +247,13 @@ def compared_thoroughly(monkeypatch):
     monkeypatch.setattr(supervision, "_SHARE", 1)
 
 
+def scores_of_trees(data, level, name):
+    """The scores of the first nine trees of a level."""
+    plan = GrowingData(data, root_entropy(0)).at_level(level).plan(GrowingRules(supervision=level))
+    scorer = TreeScorer.make(plan, (name,), ScoreOptions())
+    return np.array([scorer(i)[name].row for i in range(9)])
+
+
 @pytest.mark.usefixtures("compared_thoroughly")
 def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     data = clusters()
@@ -268,18 +265,7 @@ def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     supervised = genie3_forest(supervision=1.0, **options).fit(data)
     for name in ("genie3", "symbolic"):
         assert ranker.rankings_[name].scores.sum() == pytest.approx(supervised.rankings_[name].scores.sum())
-        one, other = (
-            np.array(
-                [
-                    genie3_forest(supervision=w, n_trees=1, first_tree=i, random_state=0)
-                    .fit(data)
-                    .rankings_[name]
-                    .scores
-                    for i in range(9)
-                ]
-            )
-            for w in (1.0, ranker.supervision_)
-        )
+        one, other = (scores_of_trees(data, w, name) for w in (1.0, ranker.supervision_))
         shares = one / one.sum(axis=1, keepdims=True) + other / other.sum(axis=1, keepdims=True)
         expected = (one.sum(axis=1, keepdims=True) * shares / 2).mean(axis=0)
         np.testing.assert_allclose(ranker.rankings_[name].scores, expected)
@@ -320,7 +306,7 @@ def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
     options = {"importance": "unbiased", "n_trees": 20, "random_state": 0}
     plain = genie3_forest(**options).fit(X, y)
     paired = supervision.Supervision(0.5, "forced", chosen=True)
-    monkeypatch.setattr("omnirank.rankers.ensemble.resolve_supervision", lambda *_, **__: paired)
+    monkeypatch.setattr("omnirank.ensembles.supervision.resolve_supervision", lambda *_, **__: paired)
     y[17] = np.nan
     beside = genie3_forest(**options).fit(X, y)
     for name, ranking in plain.rankings_.items():
@@ -329,17 +315,14 @@ def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("compared_thoroughly")
-def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
+def test_pairs_of_trees_have_permutation_scores():
     data = clusters()
     options = {"importance": "permutation", "random_state": 0}
     whole = genie3_forest(n_trees=9, **options).fit(data)
     assert 0 < whole.supervision_ < 1
-    grown = genie3_forest(n_trees=9, warm_start=True, **options).fit(data).set_params(n_trees=12).fit(data)
-    assert grown.n_trees_ == 12
+    grown = genie3_forest(n_trees=[9, 12], **options).fit(data)
     assert grown.supervision_ == whole.supervision_
-    rest = genie3_forest(n_trees=9, first_tree=9, **options).fit(data)
-    both = whole.ranking_.merge(rest.ranking_)
-    np.testing.assert_allclose(both.scores, (whole.ranking_.scores + rest.ranking_.scores) / 2)
+    assert grown.checkpoints_[9]["permutation"] == whole.ranking_
     supervised = genie3_forest(n_trees=9, supervision=1, **options).fit(data).ranking_.scores
     other = genie3_forest(n_trees=9, supervision=whole.supervision_, **options).fit(data).ranking_.scores
     np.testing.assert_allclose(whole.ranking_.scores, (supervised + other) / 2)
@@ -454,7 +437,7 @@ def test_weights_of_features():
 
 
 def test_negative_scores_of_a_ranking_count_as_nothing():
-    from omnirank.ensembles.feature_weights import _relative
+    from omnirank.ensembles.supervision import _relative
 
     assert _relative(np.array([-1.0, 2.0, 4.0])).tolist() == [0.0, 0.5, 1.0]
     assert _relative(np.array([-1.0, -2.0])).tolist() == [1.0, 1.0]

@@ -11,7 +11,7 @@ from scipy import sparse
 from draws import draws
 from omnirank.data.table import Table
 from omnirank.ensembles.kernels import permutation as kernels
-from omnirank.ensembles.kernels.auprc_error import permutation_moves
+from omnirank.ensembles.kernels.permutation import permutation_moves
 from omnirank.trees.codes import code_features
 from omnirank.trees.kernels import route as routing
 from reference import trees_cases as cases
@@ -31,7 +31,7 @@ def grown_case(data, random_tests=False):
     coded = code_features(Table.from_columns(names, problem.features, levels))
     threshold = np.array([np.nan if node.threshold is None else node.threshold for node in nodes])
     cut = kernels.threshold_cuts(tree.feature, tree.cut, threshold, *coded.values)
-    tests = routing.CodeTests(tree.feature, cut, tree.right, tree.missing_left, tree.subsets)
+    tests = routing.Tests(tree.feature, cut, tree.right, tree.missing_left, cut, tree.subsets)
     return nodes, tests, coded.routing, problem, threshold
 
 
@@ -47,14 +47,13 @@ def test_rows_and_values_reach_the_leaf_of_the_definition(random_tests, data):
     nodes, tests, codes, problem, threshold = grown_case(data, random_tests)
     n = len(problem.training_weight)
     expected = [reference.leaf_of(nodes, tests.right, values_of(problem, row)) for row in range(n)]
-    met, path, first = (np.zeros(len(codes.n_levels), np.int64) for _ in range(3))
+    met, path, first = (np.zeros(len(codes.nominal), np.int64) for _ in range(3))
     walks = [routing.walk(tests, codes, np.uint32(row), row + 1, met, path, first) for row in range(n)]
     assert [leaf for leaf, _length in walks] == expected
     X = np.column_stack([np.where(x < 0, np.nan, x) if x.dtype.kind == "i" else x for x in problem.features])
-    found = routing.leaves_of_values(
-        tests.feature, threshold, tests.right, tests.missing_left, tests.cut, tests.subsets, codes.n_levels, X
-    )
-    assert found.tolist() == expected
+    leaves = np.empty(n, np.int32)
+    routing.find_leaves(tests._replace(threshold=threshold), routing.Matrix(X.T, codes.nominal), leaves)
+    assert leaves.tolist() == expected
 
 
 # -- errors: the kernel's loss, and the same error of one row in one leaf by definition -------------------

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omnirank.ensembles.errors import ERRORS, ErrorGrowth, check_error, error_measure
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.scores import out_of_bag, relative_growth
-from omnirank.ensembles.target_errors import ERRORS, ErrorGrowth, check_error, error_measure
 from omnirank.errors import ParameterError
 from omnirank.measures.labels import area_from_counts, auprc, pooled_auprc
 from omnirank.testing import tiny_dataset

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -229,42 +227,6 @@ def test_out_of_bag_needs_a_bootstrap_and_is_not_kept():
     assert not hasattr(forest.set_params(oob_score=False).fit(data), "oob_error_")
 
 
-# -- warm start -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", [0, np.random.default_rng(3)])
-def test_warm_start_equals_growing_at_once(seed):
-    data = tiny_dataset("multi-label")
-    grown = om.PCTForestClassifier(n_trees=3, warm_start=True, random_state=seed).fit(data)
-    first = grown.trees_[0]
-    grown.set_params(n_trees=7, oob_score=True).fit(data)
-    assert grown.trees_[0] is first
-    at_once = om.PCTForestClassifier(
-        n_trees=7, oob_score=True, random_state=0 if seed == 0 else np.random.default_rng(3)
-    ).fit(data)
-    np.testing.assert_array_equal(grown.predict_proba(data), at_once.predict_proba(data))
-    np.testing.assert_array_equal(grown.oob_decision_function_, at_once.oob_decision_function_)
-
-
-def test_warm_start_refuses_other_data_and_fewer_trees():
-    data = tiny_dataset("regression")
-    forest = forest_for("regression", warm_start=True, n_trees=4).fit(data)
-    with pytest.warns(UserWarning, match="grows no new trees"):
-        forest.fit(data)
-    with pytest.raises(ValueError, match="4 trees are grown already"):
-        forest.set_params(n_trees=2).fit(data)
-    with pytest.raises(ValueError, match="the data have changed"):
-        forest.set_params(n_trees=6).fit(data.take(slice(0, 30)))
-    with pytest.raises(ValueError, match="the data have changed"):
-        forest.fit(data, sample_weight=np.full(36, 2.0))
-
-
-def test_without_warm_start_fit_starts_anew():
-    data = tiny_dataset("regression")
-    forest = forest_for("regression", n_trees=4).fit(data)
-    assert len(forest.set_params(n_trees=2).fit(data).trees_) == 2
-
-
 # -- the rest ---------------------------------------------------------------------------------------------
 
 
@@ -282,22 +244,6 @@ def test_one_class():
     assert forest.oob_error_ == 0
 
 
-def test_pickling():
-    data = tiny_dataset("hierarchical-multi-label")
-    forest = forest_for("hierarchical-multi-label").fit(data)
-    copy = pickle.loads(pickle.dumps(forest))
-    np.testing.assert_array_equal(copy.predict_proba(data), forest.predict_proba(data))
-
-
-def test_sparse_features_predict_as_dense_ones():
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((300, 8)) < 0.2, 1.0, 0.0)
-    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(scale=0.2, size=300)
-    dense = om.PCTForestRegressor(n_trees=10, random_state=0).fit(X, y)
-    thin = om.PCTForestRegressor(n_trees=10, random_state=0).fit(sparse.csc_array(X), y)
-    np.testing.assert_allclose(dense.predict(X), thin.predict(sparse.csr_array(X)), rtol=1e-10)
-
-
 @pytest.mark.every(16)
 @pytest.mark.parametrize("ensemble", ENSEMBLES)
 @pytest.mark.parametrize("name", ["digits", "diabetes"])
@@ -311,16 +257,6 @@ def test_about_as_accurate_as_scikit_learn(name, ensemble):
     found = ours(ensemble=ensemble, n_trees=60, random_state=0, n_jobs=2).fit(train).score(test)
     peer = theirs(60, max_features=features, random_state=0, n_jobs=2).fit(train.X, train.y).score(test.X, test.y)
     assert found > peer - 0.03
-
-
-@pytest.mark.slow
-def test_about_as_accurate_as_scikit_learn_on_several_numbers():
-    data = om.datasets.load_sample("linnerud")
-    ours = om.PCTForestRegressor(n_trees=200, oob_score=True, random_state=0).fit(data).oob_prediction_
-    peer = RandomForestRegressor(200, max_features="sqrt", oob_score=True, random_state=0).fit(data.X, data.y)
-    theirs = peer.oob_prediction_
-    error = [np.mean((found - data.y) ** 2 / data.y.var(axis=0)) for found in (ours, theirs)]
-    assert error[0] < error[1] * 1.15
 
 
 def test_regressors_draw_a_third_of_the_features():

@@ -12,10 +12,8 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.ensembles.draws import features_per_node
-from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
-from omnirank.ensembles.score_sums import TreeScorer
-from omnirank.ensembles.score_table import ScoreOptions
+from omnirank.ensembles.plan import GrowingData, GrowingRules, features_per_node, make_plan
+from omnirank.ensembles.scores import ScoreOptions, TreeScorer
 from omnirank.errors import DataError, ParameterError
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import genie3_forest
@@ -200,3 +198,18 @@ def test_what_travels_to_a_cluster_is_the_data_and_gives_the_same_scores(ensembl
     for i in range(2):
         found, expected = pickle.loads(sent)(i), scorer(i)
         assert all(np.array_equal(found[name].row, expected[name].row) for name in expected)
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "supervision", "expected"),
+    [
+        ("extra-trees", 1.0, 100),
+        ("extra-trees", 0.5, 10),
+        ("extra-trees", 0.0, 7),
+        ("random-forest", 0.5, 10),
+        ("random-forest", 0.0, 7),
+        ("bagging", 0.5, 100),
+    ],
+)
+def test_trees_that_cluster_features_try_few_of_them(ensemble, supervision, expected):
+    assert features_per_node(GrowingRules(ensemble, supervision=supervision), numbers(100)) == expected

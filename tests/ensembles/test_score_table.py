@@ -9,8 +9,7 @@ import pytest
 
 from omnirank.core.registry import get_method, register, unregister
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.ensembles.score_sums import TreeScorer
-from omnirank.ensembles.score_table import SCORES, FeatureScores, Score, ScoreOptions, computed_scores, get_score
+from omnirank.ensembles.scores import SCORES, FeatureScores, Score, ScoreOptions, TreeScorer, computed_scores, get_score
 from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments.fit import models_of_one_fit
 from omnirank.testing import tiny_dataset
@@ -56,7 +55,7 @@ def test_trees_of_pairs_are_averaged_as_they_are_or_as_shares(toy):
     part = data.take(data.labelled)
     plans = (make_plan(data, GrowingRules(supervision=0.5), 0), make_plan(part, GrowingRules(), 0))
     one, other = (TreeScorer.make(plan, names, ScoreOptions()) for plan in plans)
-    pair = TreeScorer.make(plans[0], names, ScoreOptions(), partner=other)(2)
+    pair = replace(one, partner=other)(2)
     np.testing.assert_allclose(pair["toy"].row, (one(2)["toy"].row + other(2)["toy"].row) / 2)
     for name in ("genie3", "symbolic"):
         shares = [scorer(2)[name].row / scorer(2)[name].row.sum() for scorer in (one, other)]

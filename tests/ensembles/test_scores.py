@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from draws import draws
 from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
+from omnirank.ensembles import errors as losses
 from omnirank.ensembles import scores
-from omnirank.ensembles import target_errors as losses
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
-from omnirank.ensembles.score_table import SCORES, ScoredTree, ScoreOptions
+from omnirank.ensembles.scores import SCORES, ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_scores as reference
 from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_weights
@@ -213,7 +213,7 @@ def test_every_permutation_is_equally_likely():
 def test_sparse_features_have_the_scores_of_dense_ones(ensemble, values):
     from scipy import sparse
 
-    from omnirank.ensembles.score_sums import TreeScorer
+    from omnirank.ensembles.scores import TreeScorer
 
     rng = np.random.default_rng(5)
     X = (rng.random((80, 12)) < 0.25) * (1.0 if values == "words" else rng.integers(1, 5, (80, 12)) / 2)

@@ -11,7 +11,7 @@ from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import out_of_bag
 from omnirank.ensembles.self_training import Member, MemberGrower, rest_of_votes, self_train
 from omnirank.errors import DataError
-from omnirank.rankers.sefr import _MemberScores
+from omnirank.rankers.sefr import _member_scores
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_self_training as reference
@@ -86,7 +86,7 @@ def test_scores_of_a_member_are_falls_of_accuracy_row_by_row():
             return int(np.argmax(tree.means(tree.apply(cells[None, :]))))
 
         expected = reference.falls_of_accuracy(predict, X, truth, order.rows.tolist(), donors)
-        score = _MemberScores(grow, votes, classes, 3)(member)
+        score = _member_scores(grow, votes, classes, 3, member)
         np.testing.assert_allclose(score, expected, atol=1e-12)
 
 
@@ -95,14 +95,14 @@ def test_unlabelled_examples_are_learned_from_and_relevant_features_found():
     X, classes = some_labels(0, n=300, shown=0.25)
     X = np.column_stack([X, np.random.default_rng(9).normal(size=(300, 4))])
     y = np.where(classes >= 0, classes, np.nan)
-    ranker = om.SEFRRanker(n_trees=50, task="classification", random_state=0).fit(X, y)
+    ranker = om.rankers.SEFRRanker(n_trees=50, task="classification", random_state=0).fit(X, y)
     assert set(ranker.ranking_.top(2)) == {"x0", "x2"}
     assert ranker.n_added_.min() > 0
 
 
 def test_all_labelled_is_a_random_forest():
     X, classes = some_labels(0, shown=1.0)
-    ranker = om.SEFRRanker(n_trees=10, random_state=0).fit(X, classes)
+    ranker = om.rankers.SEFRRanker(n_trees=10, random_state=0).fit(X, classes)
     assert ranker.n_added_.max() == 0
     assert ranker.n_rounds_ == 1
 
@@ -110,7 +110,7 @@ def test_all_labelled_is_a_random_forest():
 def test_names_of_classes_do_not_matter():
     X, classes = some_labels(2, n=120)
     one, other = (np.array([*names, None], dtype=object)[classes] for names in ("abc", "bca"))
-    usual, rotated = (om.SEFRRanker(n_trees=10, random_state=0).fit(X, y) for y in (one, other))
+    usual, rotated = (om.rankers.SEFRRanker(n_trees=10, random_state=0).fit(X, y) for y in (one, other))
     # votes that tie go to the first class by name: only those may differ
     assert usual.ranking_.top(1) == rotated.ranking_.top(1)
 
@@ -118,10 +118,10 @@ def test_names_of_classes_do_not_matter():
 def test_what_it_is_not_for_is_refused_and_rounds_that_end_early_are_told():
     X, classes = some_labels(0)
     with pytest.raises(DataError, match=r"does not handle regression; it handles classification; methods that do"):
-        om.SEFRRanker().fit(X, X[:, 0])
+        om.rankers.SEFRRanker().fit(X, X[:, 0])
     with pytest.raises(DataError, match="one class only"):
-        om.SEFRRanker(task="classification").fit(X, np.where(classes == 0, 0.0, np.nan))
+        om.rankers.SEFRRanker(task="classification").fit(X, np.where(classes == 0, 0.0, np.nan))
     X, classes = some_labels(0, n=300, shown=0.25)
     y = np.where(classes >= 0, classes, np.nan)
     with pytest.warns(ConvergenceWarning, match="sefr has not converged in 1 iterations"):
-        om.SEFRRanker(n_trees=9, confidence=0.5, max_rounds=1, task="classification", random_state=0).fit(X, y)
+        om.rankers.SEFRRanker(n_trees=9, confidence=0.5, max_rounds=1, task="classification", random_state=0).fit(X, y)

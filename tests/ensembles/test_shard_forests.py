@@ -162,26 +162,6 @@ def test_out_of_bag_error_is_made_of_trees_that_have_not_seen_a_row(tmp_path, mo
     assert (given.pop().mean(axis=1) == 1).any()  # other samples have the same labelled rows
 
 
-@pytest.mark.slow
-def test_trees_are_added_to_those_of_a_fit_before(tmp_path):
-    folder = written(tmp_path / "parts", FRAME)
-    forest = fitted(folder, "size", n_trees=5, warm_start=True)
-    first = forest.trees_[:]
-    forest.set_params(n_trees=14).fit(opened(folder, "size"))
-    assert all(one is other for one, other in zip(first, forest.trees_, strict=False))
-    assert np.array_equal(means(forest), means(fitted(folder, "size")))
-    assert forest.set_params(oob_score=True, n_trees=16).fit(opened(folder, "size")).oob_error_ > 0
-    with pytest.warns(UserWarning, match="grows no new trees"):
-        forest.fit(opened(folder, "size"))
-    with pytest.raises(ParameterError, match="16 trees are grown already"):
-        forest.set_params(n_trees=3).fit(opened(folder, "size"))
-    forest.set_params(n_trees=20)
-    for other in (opened(folder, "size", max_memory=120_000), opened(folder, "size", max_memory="1G")):
-        with pytest.raises(DataError, match="the data have changed"):
-            forest.fit(other)
-    assert len(forest.trees_) == 16
-
-
 def test_what_is_for_data_in_memory(tmp_path):
     folder = written(tmp_path / "parts", FRAME)
     data = opened(folder, "size")

@@ -84,13 +84,7 @@ def test_all_kinds_of_sources_and_clusters(shards, tmp_path):
     folder, frame = shards
     model = om.PCTClusterer(max_leaves=4).fit(frame[FEATURES])
     expected = model.predict(frame[FEATURES]).tolist()
-    dd = pytest.importorskip("dask.dataframe")
-    sources = [
-        pads.dataset(folder),
-        dd.from_pandas(frame, npartitions=2),
-        sorted(folder.rglob("*.parquet")),
-        om.open_shards(folder, ignore="id"),
-    ]
+    sources = [pads.dataset(folder), sorted(folder.rglob("*.parquet")), om.open_shards(folder, ignore="id")]
     for i, source in enumerate(sources):
         files = om.predict_shards(model, source, tmp_path / str(i))
         assert pd.concat([pd.read_parquet(file) for file in files])["cluster"].tolist() == expected

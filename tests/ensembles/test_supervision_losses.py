@@ -9,8 +9,7 @@ import omnirank as om
 from omnirank.core.seeds import stream
 from omnirank.ensembles import supervision
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.supervision import _compared, resolve_supervision
-from omnirank.ensembles.supervision_losses import cross_validated_error, out_of_bag_losses
+from omnirank.ensembles.supervision import _compared, cross_validated_error, out_of_bag_losses, resolve_supervision
 from omnirank.tasks import clustering_columns, get_task
 
 RULES = GrowingRules(min_samples_leaf=1)

@@ -9,10 +9,9 @@ import pytest
 
 import omnirank as om
 from omnirank.core.seeds import stream
-from omnirank.ensembles import supervision_neighbors
+from omnirank.ensembles import supervision
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.supervision import _by_neighbors, resolve_supervision
-from omnirank.ensembles.supervision_neighbors import neighbor_losses
+from omnirank.ensembles.supervision import _by_neighbors, neighbor_losses, resolve_supervision
 from omnirank.tasks import clustering_columns, get_task
 from reference import ensembles_cases
 from reference.ensembles_cases import genie3_forest
@@ -77,7 +76,7 @@ def test_few_examples_of_a_fold_are_judged(monkeypatch):
     data = hidden_structure(0)
     _, clustering = columns_of(data, GrowingRules())
     whole = neighbor_losses(GrowingData(data, 0), GrowingRules(), clustering, 2)
-    monkeypatch.setattr(supervision_neighbors, "_MOST_JUDGED", 5)
+    monkeypatch.setattr(supervision, "_MOST_JUDGED", 5)
     some = neighbor_losses(GrowingData(data, 0), GrowingRules(), clustering, 2)
     for score, level in product(("genie3", "symbolic"), (0.0, 1.0)):
         judged = ~np.isnan(some[score][level])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,9 @@ import omnirank as om
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.ensembles import unbiased as module
-from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
-from omnirank.ensembles.score_sums import TreeScorer
-from omnirank.ensembles.score_table import ScoredTree, ScoreOptions
+from omnirank.ensembles.score_sums import ExampleSums
+from omnirank.ensembles.scores import ScoredTree, ScoreOptions, TreeScorer
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_unbiased as reference
 from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_features, random_weights
@@ -194,6 +194,6 @@ def test_pairs_of_trees_are_averaged_by_example():
     data = random_dataset(rng, "regression", 60).hide_labels(np.arange(60) % 3 > 0)
     plan, alone = planned(data, supervision=0.5), planned(data.take(data.labelled))
     single = [TreeScorer.make(one, ("unbiased",), ScoreOptions()) for one in (plan, alone)]
-    pair = TreeScorer.make(plan, ("unbiased",), ScoreOptions(), partner=single[1])
+    pair = replace(single[0], partner=single[1])
     semi, supervised = (scorer(0)["unbiased"].row for scorer in single)
     np.testing.assert_allclose(pair(0)["unbiased"].row, (semi * 20 / 60 + supervised) / 2)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
+from benchmarks.public_data import public_data
 
 import omnirank as om
-from omnirank.evaluation.cross import evaluate_folds, over_folds, relevance
-from omnirank.evaluation.curves import (
+from omnirank.errors import ConstantTargetError, DataError, ParameterError
+from omnirank.evaluation.cross import (
     Curve,
     curve_area,
+    evaluate_folds,
+    evaluate_relational,
     label_curve,
+    over_folds,
+    relevance,
     saturation_curve,
     saturation_rankings,
     saturation_size,
@@ -18,8 +26,8 @@ from omnirank.evaluation.curves import (
 )
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.stability import ranking_agreement
-from omnirank.plots import plot_curves
+from omnirank.plots import plot_convergence, plot_curves
+from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker, RelationalTree
 from omnirank.testing import tiny_dataset
 
 
@@ -84,7 +92,7 @@ def test_which_labels_are_seen():
     fold = make_folds(data, "semi-supervised", labelled=[12], n_folds=3, random_state=0)[0]
     seen = []
 
-    class Spy(om.UniformRanker):
+    class Spy(om.rankers.UniformRanker):
         def _rank(self, dataset):
             seen.append((dataset.n_examples, int(dataset.labelled.sum())))
             return super()._rank(dataset)
@@ -160,7 +168,7 @@ def test_better_by_follows_the_direction():
 def test_curve_over_top_features():
     train, test = numbers().split(0.6, random_state=0)
     good = top_curve(om.UnivariateRanker().fit(train), train, test)
-    random = top_curve(om.RandomRanker(random_state=1).fit(train), train, test, name="random")
+    random = top_curve(om.rankers.RandomRanker(random_state=1).fit(train), train, test, name="random")
     assert good.positions.tolist() == [1, 2, 4, 6]
     assert good.values[-1] == random.values[-1]
     assert good.values[0] < random.values[0]
@@ -224,23 +232,6 @@ def test_size_that_is_enough():
 # -- agreement and relevance ------------------------------------------------------------------------------
 
 
-def test_agreement_of_rankings():
-    data = numbers()
-    folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
-    informed = ranking_agreement(evaluate_folds(om.UnivariateRanker(), data, folds, 5).rankings, k=2)
-    blind = ranking_agreement([om.RandomRanker(random_state=i).fit(data).ranking_ for i in range(4)], k=2)
-    assert len(informed.pairs) == 6
-    assert informed.means["kuncheva"] > blind.means["kuncheva"]
-    first = informed.pairs.iloc[0]
-    rankings = evaluate_folds(om.UnivariateRanker(), data, folds, 5).rankings
-    assert first["spearman"] == om.compare_rankings(rankings[first["first"]], rankings[first["second"]], 2).spearman
-    assert informed.means["spearman"] == pytest.approx(informed.pairs["spearman"].mean())
-    assert informed.top_counts["x1"] == 4
-    assert len(ranking_agreement(list(rankings.values())[:2]).pairs) == 1
-    with pytest.raises(ValueError, match="at least two"):
-        ranking_agreement([om.RandomRanker(random_state=0).fit(data).ranking_])
-
-
 def test_relevance():
     train, test = numbers().split(0.6, random_state=0)
     ranking = om.UnivariateRanker().fit(train)
@@ -263,3 +254,137 @@ def test_relevance_without_target():
     found = relevance(np.var(train.X, axis=0), train, test, top=8, n_random=5, random_state=0)
     assert found.measure == "top_features_rmse"
     assert found.value < found.random_mean
+
+
+# -- parts of the data in which a class is lost: their features tell nothing, and the whole is still ranked
+
+
+def rare(n=40):
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    return X, np.array(["a"] * (n - 1) + ["b"])
+
+
+def rankers():
+    trees = om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0)
+    return [trees, om.rankers.SEFRRanker(random_state=0), om.PerTargetRanker(trees)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranker", rankers(), ids=lambda ranker: type(ranker).__name__)
+def test_select_and_stability_rank_parts_without_the_rare_class(ranker):
+    X, y = rare()
+    if isinstance(ranker, om.PerTargetRanker):
+        y = np.column_stack([y, y]).astype(object)
+    chosen = om.select(ranker, X, y, random_state=0)
+    assert 1 <= len(chosen.names) <= 4
+    found = om.stability(ranker, X, y, n_resamples=8, random_state=0)
+    assert 0 < found.n_equal < 8
+    assert f"{found.n_equal} of them with equal scores only" in found.summary
+
+
+def test_a_ranker_chooses_its_features_where_folds_lose_a_class():
+    X, y = rare()
+    ranker = om.EnsembleRanker(
+        "genie3", n_trees=3, min_samples_leaf=1, random_state=0, n_features_to_select="auto"
+    ).fit(X, y)
+    assert ranker.get_support().any()
+
+
+@pytest.mark.slow
+def test_forests_judge_where_folds_lose_a_class():
+    X, y = rare()
+    assert om.select(
+        om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0), X, y, by="forest", random_state=0
+    ).names
+
+
+def test_resampled_trees_where_resamples_lose_a_class():
+    X, y = rare()
+    base = om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1)
+    ranking = om.ResampledRanker(base, examples="subsample", n_iterations=6, random_state=0).fit(X, y).ranking_
+    assert "genie3" in ranking.method
+
+
+def test_folds_that_lose_a_class_are_evaluated():
+    data = om.Dataset(*rare())
+    folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
+    assert (
+        len(
+            evaluate_folds(
+                om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0), data, folds, 3
+            ).frame
+        )
+        == 4
+    )
+
+
+def test_a_target_that_is_constant_everywhere_is_still_an_error():
+    X, _ = rare()
+    y = np.array(["a"] * len(X))
+    trees = om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0)
+    for asked in (om.select, om.stability, om.significance):
+        with pytest.raises(ConstantTargetError, match=r"one class only \('a'\): there is nothing to learn"):
+            asked(trees, X, y, random_state=0)
+
+
+# -- cross-validation of relational learners, on generated data and on mutagenesis -----------------
+
+
+MOVIES = om.datasets.make_movies(random_state=0)
+
+
+def test_values_are_those_of_the_folds():
+    model = RelationalTree(random_state=0)
+    found = evaluate_relational({"tree": model}, MOVIES, n_folds=3, random_state=1)
+    right = []
+    for fold in make_folds(MOVIES, n_folds=3, random_state=1):
+        fitted = RelationalTree(random_state=0).fit(MOVIES.take(fold.train))
+        right += (fitted.predict(MOVIES.take(fold.test)) == np.asarray(MOVIES.y)[fold.test]).tolist()
+    value = found.set_index(["model", "measure"])["value"]
+    assert value["tree", "accuracy"] == pytest.approx(np.mean(right))
+    most = pd.Series(MOVIES.y).value_counts(normalize=True).max()
+    assert value["constant", "accuracy"] == pytest.approx(most)
+    assert not hasattr(model, "tree_")
+
+
+def test_labels_of_the_test_fold_do_not_help():
+    rng = np.random.default_rng(0)
+    shuffled = replace(MOVIES, target=MOVIES.target.take(rng.permutation(MOVIES.n_examples)))
+    found = evaluate_relational({"tree": RelationalTree(random_state=0)}, shuffled, n_folds=3, random_state=1)
+    assert found.set_index(["model", "measure"])["value"]["tree", "accuracy"] < 0.5
+
+
+def test_what_is_refused():
+    with pytest.raises(DataError, match="no target"):
+        evaluate_relational({}, replace(MOVIES, target=None))
+    with pytest.raises(ParameterError, match="constant"):
+        evaluate_relational({"constant": RelationalTree()}, MOVIES)
+
+
+def test_stages_are_drawn():
+    ranker = RelationalRanker(n_trees=4, random_state=0).fit(MOVIES)
+    stages = ranker.staged_scores()
+    ax = plot_convergence(stages)
+    assert len(ax.lines) == len(ranker.ranking_)
+    assert [text.get_text() for text in ax.texts] == ranker.ranking_.top(3)
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), stages[ranker.ranking_.top(1)[0]])
+    with pytest.raises(DataError, match="no stages"):
+        plot_convergence(stages.iloc[:0])
+
+
+@pytest.mark.shared_data
+def test_mutagenesis():
+    folder = public_data() / "relational" / "mutagenesis_188"
+    if not folder.is_dir():
+        pytest.skip("no relational data")
+    # the class is derived from act; types of atoms and bonds are codes
+    data = RelationalDataset.from_folder(
+        folder,
+        target="drugs.active",
+        exclude=["drugs.act"],
+        types={"atoms.atom_type": "nominal", "bonds.bond_type": "nominal"},
+    )
+    models = {"forest": RelationalForest(n_trees=15, random_state=0)}
+    found = evaluate_relational(models, data, n_folds=3, random_state=0).set_index(["model", "measure"])["value"]
+    assert found["constant", "accuracy"] == pytest.approx(125 / 188, abs=0.01)
+    assert found["forest", "accuracy"] >= 0.85

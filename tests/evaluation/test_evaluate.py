@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
 
 import omnirank as om
 from omnirank.data.task_registry import TASKS
+from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.evaluate import evaluate, evaluate_counts, predictions
+from omnirank.evaluation.folds import make_folds
 from omnirank.measures import measure
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.testing import tiny_dataset
@@ -245,3 +252,176 @@ def test_frames_and_arrays_are_no_data_sets():
         om.evaluate([1.0], (X, y), om.Dataset(X, y))
     with pytest.raises(TypeError, match="test must be a Dataset, not list"):
         om.evaluate([1.0], om.Dataset(X, y), X)
+
+
+# -- as many neighbours as there are labelled examples, or more: figures say nothing then, and the user is told, once
+
+
+@pytest.fixture(scope="module")
+def parts():
+    train, test = om.datasets.load_sample("iris").split(0.6, random_state=0)
+    return train.keep_labels(12, random_state=0), test
+
+
+def told(function):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize(("k", "n"), [(11, 0), (12, 1), ([3, 50], 1)])
+def test_evaluate(parts, k, n):
+    found = told(lambda: om.evaluate([1.0, 1.0, 1.0, 1.0], *parts, k))
+    assert len(found) == n
+    largest = max(k) if isinstance(k, list) else k
+    assert all(f"n_neighbors={largest}, but there are only 12 labelled training examples" in text for text in found)
+
+
+def test_unlabelled_examples_count_where_they_take_places(parts):
+    train = parts[0]
+    assert told(lambda: om.evaluate([1.0] * 4, *parts, 12, neighbors="published")) == []
+    [text] = told(lambda: om.evaluate([1.0] * 4, *parts, train.n_examples, neighbors="published"))
+    assert f"there are only {train.n_examples} training examples" in text
+
+
+def test_folds_warn_once_of_the_smallest(parts):
+    data = om.datasets.load_sample("iris").keep_labels(20, random_state=0)
+    folds = make_folds(data, "cross-validation", n_folds=3, random_state=0)
+    fewest = min(int(fold.training(data).labelled.sum()) for fold in folds)
+    [text] = told(lambda: evaluate_folds(om.rankers.UniformRanker(), data, folds, fewest))
+    assert f"n_neighbors={fewest}, but there are only {fewest} labelled" in text
+    assert told(lambda: evaluate_folds(om.rankers.UniformRanker(), data, folds, fewest - 1)) == []
+
+
+# -- a ranking made for one target is not evaluated for another one --------------------------------
+
+
+def named(target, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    y = (X["a"] + rng.normal(size=40)).to_numpy()
+    return om.Dataset(X, y if target is None else pd.Series(y, name=target))
+
+
+def test_a_ranking_for_another_target_of_the_same_task_is_refused(tmp_path):
+    data = named("weight")
+    ranking = om.UnivariateRanker().fit(named("height")).ranking_
+    ranking.save(tmp_path / "ranking.json")
+    for given in (ranking, om.Ranking.load(tmp_path / "ranking.json")):
+        with pytest.raises(DataError, match="made for another target: 'height', that of the data is 'weight'"):
+            om.evaluate(given, data, data, 3)
+
+
+@pytest.mark.parametrize(("made_for", "used_for"), [("height", "height"), (None, "height"), ("height", None)])
+def test_the_same_target_and_targets_without_a_name_go_together(made_for, used_for):
+    data = named(used_for)
+    assert om.evaluate(om.UnivariateRanker().fit(named(made_for)), data, data, 3)
+
+
+def test_a_ranking_without_target_goes_with_every_target():
+    data = named("height")
+    ranking = om.UnivariateRanker().fit(named("height").features.to_frame()).ranking_
+    assert ranking.targets == ()
+    assert om.evaluate(ranking, data, data, 3)
+
+
+def test_one_of_several_targets_is_enough():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    Y = pd.DataFrame(rng.normal(size=(40, 2)), columns=["p", "q"])
+    both = om.Dataset(X, Y)
+    ranking = om.EnsembleRanker(n_trees=3, random_state=0, per_target=True).fit(both).ranking_
+    assert om.evaluate(ranking.for_target("q"), both, both, 3)
+
+
+# -- what om.select, om.stability and om.significance say to things that are no rankers, and to equal scores
+
+
+ASKED = (om.select, om.stability, om.significance)
+
+
+def noise(n=40, d=3):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, d)), rng.integers(0, 2, n)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (
+            RandomForestClassifier(),
+            r"ranker=RandomForestClassifier\(\): give a ranker, such as .* om.methods\(\) lists",
+        ),
+        (SelectKBest(), "ranker=SelectKBest.*: give a ranker"),
+        ("relief", r"ranker='relief': give a ranker, such as om.make_ranker\('relief'\)"),
+        ("nothing", "ranker='nothing': give a ranker, such as"),
+        (om.ReliefRanker, r"give a ranker, ReliefRanker\(\) instead of the class"),
+        (None, "ranker=None: give a ranker"),
+    ],
+    ids=str,
+)
+def test_what_is_no_ranker_is_named(asked, wrong, advice):
+    with pytest.raises(DataTypeError, match=advice):
+        asked(wrong, *noise())
+
+
+def test_significance_names_the_ranker_that_takes_no_weights():
+    X, y = noise()
+    with pytest.raises(ParameterError, match="LaplacianRanker takes no sample_weight"):
+        om.significance(om.LaplacianRanker(), X, None, sample_weight=np.ones(len(y)))
+
+
+@pytest.mark.filterwarnings("ignore:feature")
+def test_equal_scores_are_no_certain_places():
+    _, y = noise()
+    found = om.stability(om.UnivariateRanker(), np.ones((40, 4)), y, n_resamples=20, random_state=0)
+    assert found.summary.startswith("all scores are equal (")
+    assert found.n_equal == 20
+
+
+@pytest.mark.filterwarnings("ignore:feature")
+def test_features_of_equal_scores_change_places():
+    X, _ = noise(100)
+    X = np.hstack([X[:, :1], np.ones((100, 4))])
+    found = om.stability(om.UnivariateRanker(), X, X[:, 0], n_resamples=20, random_state=0)
+    assert found.summary.startswith("the first is certain, ranks 2 to 5 change places")
+    again = om.stability(om.UnivariateRanker(), X, X[:, 0], n_resamples=20, random_state=0, n_jobs=2)
+    np.testing.assert_array_equal(found.ranks, again.ranks)
+
+
+def test_names_that_differ_in_null_characters_are_different_features():
+    X, y = noise(100)
+    X = np.column_stack([y + 0.5 * X[:, 0], X[:, 1], X[:, 2]])
+    data = om.Dataset(X, y, feature_names=["a", "a\0", "a\0\0"])
+    ranker = om.UnivariateRanker(n_features_to_select="significant", random_state=0).fit(data)
+    assert ranker.get_support().tolist() == [True, False, False]
+    assert om.select(om.UnivariateRanker(), data, by="significance", random_state=0).mask.tolist() == [
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranker", [om.UnivariateRanker(), om.EnsembleRanker("genie3", n_trees=3, random_state=0)])
+def test_p_values_of_dense_and_sparse_data_are_the_same(ranker):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 5)) < 0.3, rng.normal(size=(60, 5)), 0.0)
+    X[:, 4] = rng.normal(size=60)
+    y = (X[:, 0] + X[:, 4] > 0).astype(int)
+    stored = sparse.csr_array(X)
+    stored.data[3] = 0.0  # a stored zero is a zero
+    X = stored.toarray()
+    found = [om.significance(ranker, cells, y, random_state=0, n_rounds=4).p_values for cells in (X, stored)]
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("wrong", [RandomForestClassifier(), om.ReliefRanker, 3])
+def test_rankers_around_others_name_what_is_no_ranker(wrong):
+    X, y = noise()
+    with pytest.raises(ParameterError, match=r"base=.*: choose a ranker, or the name of a method"):
+        om.ResampledRanker(wrong).fit(X, y)
+    with pytest.raises(ParameterError, match=r"ranker=.*: choose a ranker, such as"):
+        om.PerTargetRanker(wrong).fit(X, np.column_stack([X[:, 0] + y, X[:, 1]]))

@@ -15,9 +15,9 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import unregister_task
 from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments import fit, read_plan, read_results, run_plan
+from omnirank.evaluation.experiments.fit import Loaded, load_source
 from omnirank.evaluation.experiments.jobs import jobs_of
-from omnirank.evaluation.experiments.keys import own_modules
-from omnirank.evaluation.experiments.sources import Loaded, load_source
+from omnirank.evaluation.experiments.store import own_modules
 from reference.experiment_plans import in_process
 
 RANKER = """
@@ -122,7 +122,7 @@ def test_what_a_registration_fixes_is_part_of_the_method(package):
 
 def test_an_edited_task_or_measure_gives_all_its_jobs_other_keys(package):
     task = """
-        from omnirank.tasks.classification import Classification
+        from omnirank.tasks.variables import Classification
         from omnirank.tasks import register_task
         from .measures import good
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from omnirank.core.errors import FileFormatError, OmnirankError, ParameterError
-from omnirank.evaluation.experiments import example_plan, keys, read_plan
-from omnirank.evaluation.experiments.fit import fit_parts
-from omnirank.evaluation.experiments.sources import load_source
+from omnirank.evaluation.experiments import example_plan, read_plan, store
+from omnirank.evaluation.experiments.fit import fit_parts, load_source
 from reference.experiment_plans import HEAD, method, write_plan
 
 
@@ -104,7 +103,6 @@ METHOD_MISTAKES = {
         method("genie3", parameters='{ importance = "symbolic" }'),
         "importance='symbolic': method 'genie3' has it fixed at 'genie3'",
     ),
-    "renamed": (method("genie3", parameters='{ score = "genie3" }'), "'score' .it is called 'importance' now"),
     "seed": (method("genie3", parameters="{ random_state = 1 }"), "seeds, folds and the data decide it"),
     "grid": (method("relief", grid="{ n_neighbors = 5 }"), "n_neighbors must be a list of values"),
     "written alike": (
@@ -226,11 +224,11 @@ def test_the_version_of_the_code_is_that_of_all_rooms_that_decide_results(tmp_pa
         (tmp_path / room).mkdir(parents=True)
         (tmp_path / room / "a.py").write_text("x = 1")
     (tmp_path / "evaluation/experiments").mkdir(parents=True)
-    monkeypatch.setattr(keys, "__file__", str(tmp_path / "evaluation/experiments/keys.py"))
-    before = keys._package_hash()
+    monkeypatch.setattr(store, "__file__", str(tmp_path / "evaluation/experiments/store.py"))
+    before = store._package_hash()
     (tmp_path / "plots/a.py").write_text("x = 2")
-    assert keys._package_hash() == before
+    assert store._package_hash() == before
     for room in ("measures", "tasks/kernels"):
         (tmp_path / room / "a.py").write_text("x = 2")
-        assert keys._package_hash() != before
-        before = keys._package_hash()
+        assert store._package_hash() != before
+        before = store._package_hash()

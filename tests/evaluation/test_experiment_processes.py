@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from omnirank.evaluation.experiments import Store, read_results, run_plan
-from omnirank.evaluation.experiments.run import WorkerPool, can_limit_memory
+from omnirank.evaluation.experiments.run import can_limit_memory
 from reference.experiment_plans import HEAD, method, write_plan
 from tools import kill_experiments as tool
 
@@ -118,7 +118,7 @@ def test_a_full_disk_ends_a_run_in_order_and_it_continues_with_more_room(tmp_pat
     script = f"""
 import resource, sys
 from omnirank.evaluation.experiments import Store, run_plan
-from omnirank.evaluation.experiments.store import StoreUnavailableError
+from omnirank.errors import OmnirankError
 record = Store.record
 def recorded(self, done, failed):
     # from now on no file of this process may grow
@@ -127,7 +127,7 @@ def recorded(self, done, failed):
 Store.record = recorded
 try:
     run_plan({str(plan)!r})
-except StoreUnavailableError as error:
+except OmnirankError as error:
     print(error)
     sys.exit(3)
 """
@@ -135,18 +135,6 @@ except StoreUnavailableError as error:
     assert ended.returncode == 3, ended.stderr
     assert "cannot be used now" in ended.stdout
     assert run_plan(plan).counts == {"done": 16}
-
-
-def test_a_pool_replaces_a_worker_that_ends_while_idle():
-    pool = WorkerPool(1)
-    order = {"specs": {"k": {}}, "code": "none such", "modules": [], "keep_rankings": False}
-    outcome = pool.submit(order).result(60)
-    assert "install the same version on all machines" in outcome["failed"]["k"]["error"]
-    [worker] = pool._idle
-    worker.kill()
-    wait_until(worker.has_ended)
-    assert "same version" in pool.submit(order).result(60)["failed"]["k"]["error"]
-    pool.close()
 
 
 @pytest.mark.filterwarnings("ignore:.*:ResourceWarning", "ignore:.*:DeprecationWarning")

@@ -59,7 +59,7 @@ def test_a_folder_is_ranked_and_predicted_by_folds(films, backend):
         assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(found)
         for name in ("genie3", "symbolic"):
             ranking = RelationalRanker(name, **SETTINGS, random_state=0).fit(train).ranking_
-            kept = om.read_rankings(store, "films", "films", f"relational-{name}")[f"seed=0 fold={number}"]
+            kept = om.experiments.read_rankings(store, "films", "films", f"relational-{name}")[f"seed=0 fold={number}"]
             assert kept.names == ranking.names
             assert kept.scores.tolist() == ranking.scores.tolist()
 

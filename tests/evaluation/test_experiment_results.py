@@ -273,7 +273,7 @@ def test_curves_are_drawn(command, path, tmp_path):
 def test_mistakes_are_one_line(command, path, tmp_path):
     assert "there is no store" in command("compare", tmp_path / "absent.sqlite", code=2)
     write_store(path, {place(): 0.5})
-    assert "choose one of" in command("compare", path, "--measure", "accurate", code=2)
+    assert "choose 'accuracy' or 'kappa'" in command("compare", path, "--measure", "accurate", code=2)
     plan = write_plan(tmp_path, method("univariat"))
     assert "did you mean 'univariate'" in command("experiment", "run", plan, code=2)
     assert "not an amount of memory" in command("experiment", "run", plan, "--memory", "much", code=2)

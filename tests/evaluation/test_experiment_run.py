@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import gc
+import random
 import weakref
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import omnirank as om
+from omnirank.cli.app import app
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.data.dataset import join_examples
 from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.experiments import Store, read_results, run, run_plan, sources
+from omnirank.evaluation.experiments import Store, example_plan, fit, read_plan, read_results, run, run_plan
 from omnirank.evaluation.experiments.fit import models_of_one_fit
-from omnirank.evaluation.experiments.run import Listeners
-from omnirank.evaluation.experiments.store import StoreUnavailableError
 from omnirank.evaluation.folds import make_folds
 from omnirank.measures import measure
 from reference.experiment_plans import HEAD, InProcess, in_process, method, write_plan
@@ -68,7 +69,7 @@ def test_several_tops_are_one_fit_and_a_row_of_results_each(tmp_path, backend):
         rows = study.figures.query(f"choice == 'top={top}' and fold == 0 and neighbors == 5")
         found = evaluate(om.UnivariateRanker().fit(train), train, test, 5, top=top)
         assert dict(zip(rows["measure"], rows["value"], strict=True)) == found
-    assert list(om.read_rankings(path, "small", "iris", "univariate")) == ["seed=0 fold=0", "seed=0 fold=1"]
+    assert list(om.experiments.read_rankings(path, "small", "iris", "univariate")) == ["seed=0 fold=0", "seed=0 fold=1"]
 
 
 def test_a_data_set_that_cannot_be_read_is_named(tmp_path):
@@ -141,6 +142,11 @@ def test_failures_are_recorded_and_the_rest_goes_on(tmp_path):
     assert run_plan(path, retry_failed=True).n_new == 8
 
 
+def test_a_worker_of_another_version_refuses_to_work():
+    order = {"specs": {"k": {}}, "code": "none such", "modules": [], "keep_rankings": False}
+    assert "install the same version on all machines" in fit.perform(order)["failed"]["k"]["error"]
+
+
 def test_one_bad_parameter_does_not_fail_those_that_share_its_fit(tmp_path):
     path = write_plan(tmp_path, method(["genie3", "permutation"], parameters="{ bootstrap = false, n_trees = 3 }"))
     assert run_plan(path).counts == {"done": 8, "failed": 8}
@@ -153,21 +159,6 @@ def test_a_file_that_never_was_is_refused_before_anything_runs(tmp_path, backend
         run_plan(path)
     assert backend == []
     assert not path.with_suffix(".sqlite").exists()
-
-
-def test_a_data_set_that_vanishes_fails_alone(tmp_path):
-    write_rows(tmp_path)
-    head = ONE + "[[data]]\n" + ROWS
-    path = write_plan(tmp_path, method("univariate"), head=head)
-    assert run_plan(path).counts == {"done": 8}
-    (tmp_path / "rows.csv").unlink()
-    write_plan(tmp_path, method("univariate"), method("uniform"), head=head)
-    notes = []
-    summary = run_plan(path, listeners=Listeners(note=notes.append))
-    assert summary.n_new == 4, "the other data set goes on"
-    assert summary.counts == {"done": 12}, "results of the vanished one are kept"
-    assert "'rows' cannot be read now" in summary.problems[0]
-    assert list(summary.problems) == notes
 
 
 def test_data_that_vanish_or_change_after_planning_are_recorded(tmp_path, monkeypatch):
@@ -195,7 +186,7 @@ def test_data_that_vanish_or_change_after_planning_are_recorded(tmp_path, monkey
 @pytest.mark.slow
 def test_data_sets_are_held_one_at_a_time(tmp_path, monkeypatch):
     held, at_reading = [], []
-    read = sources._read
+    read = fit._read
 
     def watched(source):
         gc.collect()
@@ -204,29 +195,10 @@ def test_data_sets_are_held_one_at_a_time(tmp_path, monkeypatch):
         held.append(weakref.ref(loaded))
         return loaded
 
-    monkeypatch.setattr(sources, "_read", watched)
+    monkeypatch.setattr(fit, "_read", watched)
     head = HEAD.replace('sample = "wine"', 'sample = "wine"\n[[data]]\nsample = "breast-cancer"')
     assert run_plan(write_plan(tmp_path, method("univariate"), head=head)).counts == {"done": 12}
     assert at_reading == [0] * 6, "each is read to plan, and to compute"
-
-
-@pytest.mark.slow
-def test_a_full_disk_ends_a_run_and_what_is_recorded_stays(tmp_path, monkeypatch):
-    path = write_plan(tmp_path, method("univariate"))
-    record, left = Store.record, [2]
-
-    def full(self, done, failed):
-        if not left[0]:
-            raise StoreUnavailableError("database or disk is full")
-        left[0] -= 1
-        return record(self, done, failed)
-
-    monkeypatch.setattr(Store, "record", full)
-    with pytest.raises(StoreUnavailableError, match="full"):
-        run_plan(path)
-    left[0] = 100
-    summary = run_plan(path)
-    assert (summary.n_new, summary.counts) == (4, {"done": 8})
 
 
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path, monkeypatch):
@@ -380,3 +352,119 @@ def test_wrong_options_are_refused(tmp_path):
         run_plan(path, scheduler="tcp://head:8786")
     with pytest.raises(ParameterError, match="memory"):
         run_plan(path, backend="dask", memory_limit=10**9)
+
+
+# -- a plan that is edited between runs: only what is new is run, and reports show what the plan says now
+
+
+@pytest.fixture
+def specs(monkeypatch):
+    """What was computed: the specifications of the jobs of all runs, as they come."""
+    made = []
+
+    def backend(*arguments):
+        made.append(InProcess())
+        return made[-1]
+
+    monkeypatch.setattr(run, "WorkerPool", backend)
+
+    def taken():
+        found = [spec for one in made for order in one.orders for spec in order["specs"].values()]
+        made.clear()
+        return found
+
+    return taken
+
+
+def figures_of(path, data, name):
+    study = read_results(path)["small"]
+    found = study.figures
+    return found[(found["data"] == data) & (found["method"] == name)].reset_index(drop=True)
+
+
+@pytest.mark.slow
+def test_a_changed_parameter_an_added_data_set_and_a_removed_method(tmp_path, specs):
+    relief = method("relief", parameters="{ n_neighbors = 5 }")
+    path = write_plan(tmp_path, method("univariate"), method("uniform"), relief)
+    first = run.run_plan(path)
+    assert first.counts == {"done": 2 * 3 * 2 * 2}
+    assert len(specs()) == 24
+    before = {data: figures_of(path, data, "univariate") for data in ("iris", "wine")}
+
+    # another number of neighbours for Relief: its jobs, and no other
+    relief = method("relief", parameters="{ n_neighbors = 7 }")
+    write_plan(tmp_path, method("univariate"), method("uniform"), relief)
+    assert run.run_plan(path).n_new == 8
+    assert {spec["method"]["use"] for spec in specs()} == {"relief"}
+
+    # a third data set: its jobs, and no other
+    head = HEAD + '\n[[data]]\nsample = "linnerud"\n'
+    write_plan(tmp_path, method("univariate"), method("uniform"), relief, head=head)
+    assert run.run_plan(path).n_new == 12
+    assert {spec["data"]["source"]["sample"] for spec in specs()} == {"linnerud"}
+
+    # a method less: nothing is run, and reports do not show it
+    write_plan(tmp_path, method("univariate"), relief, head=head)
+    last = run.run_plan(path)
+    assert last.n_new == 0
+    assert not specs()
+    assert last.counts == {"done": 3 * 2 * 2 * 2}
+    study = read_results(path)["small"]
+    assert set(study.jobs["method"]) == {"univariate", "relief"}
+    assert list(study.table("accuracy").columns) == ["univariate", "relief"]
+    for data, frame in before.items():
+        assert figures_of(path, data, "univariate").equals(frame), "what was not edited is what it was"
+    shown = CliRunner().invoke(app, ["compare", str(path), "--csv"]).output
+    assert "uniform" not in shown
+
+    # it comes back without being run
+    write_plan(tmp_path, method("univariate"), method("uniform"), relief, head=head)
+    assert run.run_plan(path).n_new == 0
+
+
+def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, specs, monkeypatch):
+    """Interrupted after planning: old results stay, new places are open, and compare says so."""
+    path = write_plan(tmp_path, method("univariate"))
+    run.run_plan(path)
+    write_plan(tmp_path, method("univariate"), method("uniform"))
+
+    class Interrupted(InProcess):
+        def submit(self, order):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "WorkerPool", lambda *arguments: Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        run.run_plan(path)
+    study = read_results(path)["small"]
+    assert study.jobs.groupby("method")["state"].unique().map(set).to_dict() == {
+        "uniform": {"pending"},
+        "univariate": {"done"},
+    }
+    told = CliRunner().invoke(app, ["compare", str(path)])
+    assert told.exit_code == 0
+    assert "8 of 16 jobs are done" in " ".join(told.output.split())
+
+
+@pytest.mark.slow
+def test_changed_plans_are_plans_or_errors(tmp_path):
+    path = tmp_path / "plan.toml"
+    chance = random.Random(0)
+    whole = example_plan()
+    n_refused = 0
+    for n in range(400):
+        at = chance.randrange(len(whole))
+        if n % 4 == 0:
+            text = whole[:at]
+        elif n % 4 == 1:
+            text = whole[:at] + chance.choice("0-[]{}=\"'\n.x\0é") + whole[at + 1 :]
+        else:
+            text = whole[:at] + whole[at + chance.randrange(1, 30) :]
+        path.write_bytes(text.encode() if n % 7 else text.encode()[:-1] + b"\xff")
+        try:
+            read_plan(path)
+        except OmnirankError:
+            n_refused += 1
+    assert n_refused > 100
+    path.write_text("a = " + "[" * 100_000)
+    with pytest.raises(OmnirankError):
+        read_plan(path)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError
-from omnirank.evaluation.experiments.store import FORMAT, Job, Member, Store, StoreUnavailableError
+from omnirank.evaluation.experiments.store import FORMAT, Job, Member, Store
 
 
 def member(fold=0, data="iris"):
@@ -81,11 +81,6 @@ def test_a_changed_plan_keeps_results_and_forgets_members(store):
     assert store.counts("s") == {"done": 1, "pending": 1}
 
 
-def test_members_of_data_that_vanished_stay(store):
-    store.enlist("s", {}, [(member(0, "wine"), Job("w", "w", {}))], kept=("iris",))
-    assert {place.data for place, _ in store.rows("s")} == {"iris", "wine"}
-
-
 def test_rankings_are_kept_in_full_precision(store):
     ranking = {"names": ["a", "ž"], "scores": [0.1, 1 / 3]}
     store.record({"k0": {**result(), "ranking": ranking}}, {})
@@ -100,7 +95,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(store):
     [pages] = store._db.execute("PRAGMA page_count").fetchone()
     store._db.execute(f"PRAGMA max_page_count = {pages}")
     long = {"figures": {f"measure {i}": 0.123456789 for i in range(2000)}, "seconds": 1.0, "n_test": 10}
-    with pytest.raises(StoreUnavailableError, match="full"):
+    with pytest.raises(OmnirankError, match="full"):
         store.record({"k0": result(), "k1": long}, {})
     assert store.counts("s") == {"pending": 4}
     store._db.execute(f"PRAGMA max_page_count = {pages + 1000}")
@@ -140,33 +135,8 @@ def test_a_store_that_cannot_be_written_can_be_read(store, path):
     with Store(path) as read_only:
         assert read_only.counts("s") == {"done": 1, "pending": 3}
         if os.geteuid() != 0:  # who may write anything
-            with pytest.raises(StoreUnavailableError, match="readonly"):
+            with pytest.raises(OmnirankError, match="readonly"):
                 read_only.record({"k1": result()}, {})
-
-
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        (sqlite3.SQLITE_BUSY, "another process has locked it"),
-        (sqlite3.SQLITE_FULL, "the disk is full: make room"),
-        (sqlite3.SQLITE_READONLY, "it is read-only: check the permissions"),
-        (sqlite3.SQLITE_PERM, "it is read-only: check the permissions"),
-        (sqlite3.SQLITE_CANTOPEN, "cannot be opened: check the permissions"),
-        (sqlite3.SQLITE_IOERR_WRITE, "the disk reports an error"),
-        (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, "SQLite reports: as it says"),
-        (sqlite3.SQLITE_NOMEM, "SQLite reports: as it says"),
-        (None, "SQLite reports: as it says"),
-    ],
-)
-def test_only_damage_is_called_damage(store, code, words):
-    error = sqlite3.Error("as it says")
-    if code is not None:
-        error.sqlite_errorcode = code
-    with pytest.raises(OmnirankError, match=words) as caught, store._translated():
-        raise error
-    assert "damaged" not in str(caught.value)
-    assert "as it says" in str(caught.value)
-    assert not isinstance(caught.value, FileFormatError)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +148,7 @@ def test_only_damage_is_called_damage(store, code, words):
     ],
 )
 def test_what_cannot_be_written_is_no_damage(store, write):
-    with pytest.raises(OmnirankError, match=r"cannot be used: SQLite reports|not text in UTF-8") as caught:
+    with pytest.raises(OmnirankError, match=r"cannot be used now|not text in UTF-8") as caught:
         write(store)
     assert "damaged" not in str(caught.value)
 
@@ -211,7 +181,7 @@ def test_a_locked_store_is_told(store, path):
     store._db.execute("PRAGMA busy_timeout = 10")
     with sqlite3.connect(path, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreUnavailableError, match="locked"):
+        with pytest.raises(OmnirankError, match="locked"):
             store.record({"k0": result()}, {})
         other.execute("ROLLBACK")
     other.close()

@@ -42,20 +42,24 @@ def thresholded(scores):
 def test_complete_label_sets_as_in_scikit_learn(problem):
     truth, scores = np.array(problem[0]), np.array(problem[1])
     chosen = (scores >= 0.5).astype(int)
-    assert measures.hamming_loss(truth, chosen) == pytest.approx(metrics.hamming_loss(truth, chosen))
-    assert measures.subset_accuracy(truth, chosen) == pytest.approx(metrics.accuracy_score(truth, chosen))
-    jaccard = metrics.jaccard_score(truth, chosen, average="samples", zero_division=1)
-    assert measures.jaccard_samples(truth, chosen) == pytest.approx(jaccard)
-    f1 = metrics.f1_score(truth, chosen, average="samples", zero_division=1)
-    assert measures.f1_samples(truth, chosen) == pytest.approx(f1)
+    expected = {
+        "hamming_loss": metrics.hamming_loss(truth, chosen),
+        "subset_accuracy": metrics.accuracy_score(truth, chosen),
+        "jaccard_samples": metrics.jaccard_score(truth, chosen, average="samples", zero_division=1),
+        "f1_samples": metrics.f1_score(truth, chosen, average="samples", zero_division=1),
+    }
     for average in ("micro", "macro"):
         for name in ("precision", "recall", "f1"):
-            expected = getattr(metrics, f"{name}_score")(truth, chosen, average=average, zero_division=0)
-            assert getattr(measures, f"{name}_{average}")(truth, chosen) == pytest.approx(expected), (name, average)
-    assert measures.coverage(truth, scores) == pytest.approx(metrics.coverage_error(truth, scores))
-    assert measures.ranking_loss(truth, scores) == pytest.approx(metrics.label_ranking_loss(truth, scores))
-    expected = metrics.label_ranking_average_precision_score(truth, scores)
-    assert measures.average_precision(truth, scores) == pytest.approx(expected)
+            score = getattr(metrics, f"{name}_score")(truth, chosen, average=average, zero_division=0)
+            expected[f"{name}_{average}"] = score
+    sets = measures.label_set_measures(truth, chosen)
+    assert {name: sets[name] for name in expected} == pytest.approx(expected)
+    assert measures.hamming_loss(truth, chosen) == sets["hamming_loss"]
+    order = measures.label_order_measures(truth, scores)
+    assert order["coverage"] == pytest.approx(metrics.coverage_error(truth, scores))
+    assert order["ranking_loss"] == pytest.approx(metrics.label_ranking_loss(truth, scores))
+    precision = metrics.label_ranking_average_precision_score(truth, scores)
+    assert order["average_precision"] == pytest.approx(precision)
 
 
 def test_precision_and_recall_of_sets_that_are_not_empty_as_in_scikit_learn():
@@ -64,7 +68,7 @@ def test_precision_and_recall_of_sets_that_are_not_empty_as_in_scikit_learn():
     truth[:, 0] = chosen[:, 0] = 1
     for name in ("precision", "recall"):
         expected = getattr(metrics, f"{name}_score")(truth, chosen, average="samples")
-        assert getattr(measures, f"{name}_samples")(truth, chosen) == pytest.approx(expected)
+        assert measures.label_set_measures(truth, chosen)[f"{name}_samples"] == pytest.approx(expected)
 
 
 @given(label_problems(unknown=True))
@@ -72,16 +76,15 @@ def test_precision_and_recall_of_sets_that_are_not_empty_as_in_scikit_learn():
 def test_unknown_labels_are_left_out(problem):
     truth, scores = problem
     array, chosen = as_array(truth), thresholded(scores)
-    assert measures.hamming_loss(array, chosen) == pytest.approx(reference.hamming_loss(truth, chosen))
-    for name in SAMPLE_MEASURES:
-        expected = getattr(reference, name)(truth, chosen)
-        assert getattr(measures, name)(array, chosen) == pytest.approx(expected), name
+    sets = measures.label_set_measures(array, chosen)
+    for name in ("hamming_loss", *SAMPLE_MEASURES):
+        assert sets[name] == pytest.approx(getattr(reference, name)(truth, chosen)), name
     for variant in ("standard", "clus"):
+        order = measures.label_order_measures(array, scores, variant)
         for name in ("one_error", "coverage", "ranking_loss"):
             expected = getattr(reference, name)(truth, scores, variant)
-            found = getattr(measures, name)(array, scores, variant)
-            assert found == pytest.approx(expected, nan_ok=True), (name, variant)
-    assert measures.average_precision(array, scores) == pytest.approx(reference.average_precision(truth, scores))
+            assert order[name] == pytest.approx(expected, nan_ok=True), (name, variant)
+        assert order["average_precision"] == pytest.approx(reference.average_precision(truth, scores))
 
 
 @given(label_problems(unknown=True))
@@ -102,12 +105,13 @@ def test_areas_of_labels(problem):
         return
     present = [(share, area) for share, area, _ in parts if share > 0]
     assert measures.mean_auroc(array, scores) == pytest.approx(reference.mean([area for *_, area in parts]))
-    assert measures.mean_auprc(array, scores) == pytest.approx(reference.mean([area for _, area, _ in parts]))
-    only = reference.mean([area for _, area in present])
-    assert measures.mean_auprc(array, scores, only_present=True) == pytest.approx(only, nan_ok=True)
+    areas = measures.label_curve_measures(array, scores)
+    assert areas["mean_auprc"] == pytest.approx(reference.mean([area for _, area, _ in parts]))
+    only = measures.label_curve_measures(array, scores, only_present=True)["mean_auprc"]
+    assert only == pytest.approx(reference.mean([area for _, area in present]), nan_ok=True)
     if present:
         expected = sum(share * area for share, area in present) / sum(share for share, _ in present)
-        assert measures.weighted_auprc(array, scores) == pytest.approx(expected)
+        assert areas["weighted_auprc"] == pytest.approx(expected)
 
 
 def test_areas_under_roc_curves_as_in_scikit_learn():
@@ -119,17 +123,17 @@ def test_areas_under_roc_curves_as_in_scikit_learn():
 
 def test_one_error_of_an_irrelevant_top_label_with_a_low_score():
     truth, scores = [[0, 1, 0]] * 2, [[0.4, 0.3, 0.1], [0.6, 0.3, 0.1]]
-    assert measures.one_error(truth, scores) == 1.0
-    assert measures.one_error(truth, scores, variant="clus") == 0.5
-    assert measures.one_error(truth, scores, variant="clus", threshold=0.35) == 1.0
+    assert measures.label_order_measures(truth, scores)["one_error"] == 1.0
+    assert measures.label_order_measures(truth, scores, variant="clus")["one_error"] == 0.5
+    assert measures.label_order_measures(truth, scores, variant="clus", threshold=0.35)["one_error"] == 1.0
 
 
 def test_examples_without_relevant_labels():
     truth, scores = [[0, 0], [1, 0]], [[0.2, 0.6], [0.7, 0.1]]
-    assert measures.coverage(truth, scores) == 0.5
-    assert measures.coverage(truth, scores, variant="clus") == 1.0
-    assert measures.one_error(truth, scores) == 0.5
-    assert np.isnan(measures.coverage([[0, 0]], [[0.1, 0.2]], variant="clus"))
+    assert measures.label_order_measures(truth, scores)["coverage"] == 0.5
+    assert measures.label_order_measures(truth, scores, variant="clus")["coverage"] == 1.0
+    assert measures.label_order_measures(truth, scores)["one_error"] == 0.5
+    assert np.isnan(measures.label_order_measures([[0, 0]], [[0.1, 0.2]], variant="clus")["coverage"])
 
 
 def test_pooled_area_is_the_base_rate_for_constant_scores_and_1_for_perfect_ones():
@@ -143,8 +147,8 @@ def test_sparse_label_sets():
     scores = np.array([[0.5, 0.1, 0.6], [0.1, 0.8, 0.4]])
     stored = sparse.csr_array(truth)
     assert measures.hamming_loss(stored, scores >= 0.5) == measures.hamming_loss(truth, scores >= 0.5)
-    assert measures.ranking_loss(stored, scores) == measures.ranking_loss(truth, scores)
-    assert measures.mean_auprc(stored, scores) == measures.mean_auprc(truth, scores)
+    for family in (measures.label_order_measures, measures.label_curve_measures):
+        assert family(stored, scores) == family(truth, scores)
 
 
 def test_weights_of_labels_in_the_hamming_loss():
@@ -156,10 +160,10 @@ def test_shapes_and_names_are_checked():
     with pytest.raises(DataError, match=r"shape \(1, 3\).*\(1, 2\)"):
         measures.hamming_loss([[1, 0]], [[1, 0, 1]])
     with pytest.raises(DataError, match="shape"):
-        measures.ranking_loss([[1, 0]], [[1, 0, 1]])
+        measures.label_order_measures([[1, 0]], [[1, 0, 1]])["ranking_loss"]
     with pytest.raises(DataError, match="shape"):
         measures.mean_auroc([[1, 0]], [[1, 0, 1]])
     with pytest.raises(DataError, match="matrix"):
         measures.hamming_loss([1, 0], [1, 0])
     with pytest.raises(ParameterError, match="variant='other'"):
-        measures.coverage([[1, 0]], [[0.1, 0.2]], variant="other")
+        measures.label_order_measures([[1, 0]], [[0.1, 0.2]], variant="other")["coverage"]

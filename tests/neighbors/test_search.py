@@ -11,7 +11,7 @@ from scipy import sparse
 
 from draws import draws
 from omnirank.data.columns import table_from
-from omnirank.neighbors.mixed_distances import feature_ranges, table_cells
+from omnirank.neighbors.cells import feature_ranges, table_cells
 from omnirank.neighbors.search import NeighborSearch
 from reference import neighbors_distances as reference
 

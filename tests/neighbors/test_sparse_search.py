@@ -13,9 +13,8 @@ from scipy import sparse
 from draws import draws
 from omnirank.data.columns import table_from
 from omnirank.data.table import Table
-from omnirank.neighbors.mixed_distances import Cells, feature_ranges, table_cells
-from omnirank.neighbors.search import NeighborSearch
-from omnirank.neighbors.sparse_cells import SparseCells, SparseSearch, cells_of, search_among, sparse_cells
+from omnirank.neighbors.cells import Cells, SparseCells, cells_of, feature_ranges, sparse_cells, table_cells
+from omnirank.neighbors.search import NeighborSearch, SparseSearch, search_among
 from reference import neighbors_distances as reference
 from reference import relief_cases
 

@@ -12,17 +12,17 @@ from scipy import sparse
 from draws import draws
 from omnirank.data.columns import table_from
 from omnirank.data.table import Table
-from omnirank.neighbors import few_pairs, weighted_cells, weighted_knn
-from omnirank.neighbors.weighted_knn import neighbor_means, weighted_neighbors
+from omnirank.neighbors import weighted
+from omnirank.neighbors.weighted import neighbor_means, weighted_neighbors
 from reference import neighbors_distances as reference
 from reference import relief_cases as cases
 
 
-@pytest.fixture(autouse=True, scope="module", params=[0, few_pairs._MOST_CELLS], ids=["searched", "all measured"])
+@pytest.fixture(autouse=True, scope="module", params=[0, weighted._MOST_CELLS], ids=["searched", "all measured"])
 def way(request):
     """Both ways to find neighbours of few examples."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(few_pairs, "_MOST_CELLS", request.param)
+        patch.setattr(weighted, "_MOST_CELLS", request.param)
         yield request.param
 
 
@@ -122,9 +122,9 @@ def test_exact_where_single_precision_is_not(kind):
 def test_single_precision_gives_up_where_it_must(monkeypatch):
     """Otherwise the test above would not reach the second search."""
     asked = []
-    rough = weighted_cells.DenseExamples.rough
+    rough = weighted.DenseExamples.rough
     monkeypatch.setattr(
-        weighted_cells.DenseExamples,
+        weighted.DenseExamples,
         "rough",
         lambda self, rows, precision, width: asked.append(precision) or rough(self, rows, precision, width),
     )
@@ -178,7 +178,7 @@ def test_sparse_equals_dense(kind, density):
 def test_sparse_products_are_used():
     X = sparse.random_array((50, 40), density=0.01, random_state=np.random.default_rng(0))
     table = Table.from_sparse(X)
-    assert isinstance(weighted_cells.weighted_examples(table, table, np.ones(40)), weighted_cells.SparseExamples)
+    assert isinstance(weighted.weighted_examples(table, table, np.ones(40)), weighted.SparseExamples)
 
 
 def test_smaller_k_is_a_prefix():
@@ -222,7 +222,7 @@ def test_few_pairs_need_no_kernel(way, monkeypatch):
     def fail(*_):
         raise AssertionError("searched")
 
-    monkeypatch.setattr(weighted_knn, "_search", fail)
+    monkeypatch.setattr(weighted, "_search", fail)
     table, many = (table_from(np.random.default_rng(0).normal(size=(n, 4))) for n in (30, 300))
     if way:
         assert weighted_neighbors(table, table, np.ones(4), 3)[:, 0].tolist() == list(range(30))

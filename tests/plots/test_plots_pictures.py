@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import omnirank as om
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.errors import DataError, ParameterError
 from omnirank.plots import (
     plot_group_shares,

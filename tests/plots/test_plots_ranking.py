@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.comparison import compare_rankings
-from omnirank.core.ranking.part_scores import TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.errors import DataError, ParameterError
-from omnirank.evaluation.curves import Curve
+from omnirank.evaluation.cross import Curve
 from omnirank.evaluation.selection import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability
 from omnirank.evaluation.statistics import compare_methods

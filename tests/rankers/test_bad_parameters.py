@@ -14,32 +14,32 @@ from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterEr
 
 BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object(), np.array([1.0, 2.0]), np.array(["x", "y"])]
 ESTIMATORS = [
-    om.AgnosRanker,
+    om.rankers.AgnosRanker,
     om.CorrelationRanker,
     om.DispersionRanker,
     om.EnsembleRanker,
     om.InformationRanker,
     om.LaplacianRanker,
-    om.MCFSRanker,
+    om.rankers.MCFSRanker,
     om.MLkNN,
-    om.NDFSRanker,
+    om.rankers.NDFSRanker,
     om.PCTClassifier,
     om.PCTClusterer,
     om.PCTForestClassifier,
     om.PCTForestRegressor,
     om.PCTRegressor,
     om.PerTargetRanker,
-    om.RandomRanker,
+    om.rankers.RandomRanker,
     om.ReliefRanker,
     om.ResampledRanker,
-    om.SCLSRanker,
-    om.SEFRRanker,
-    om.SFSSRanker,
-    om.SPECRanker,
-    om.STRLaplaceRanker,
+    om.rankers.SCLSRanker,
+    om.rankers.SEFRRanker,
+    om.rankers.SFSSRanker,
+    om.rankers.SPECRanker,
+    om.rankers.STRLaplaceRanker,
     om.SVMRFERanker,
-    om.UDFSRanker,
-    om.UniformRanker,
+    om.rankers.UDFSRanker,
+    om.rankers.UniformRanker,
     om.UnivariateRanker,
 ]
 # Their defaults are no numbers, but they take some.
@@ -50,7 +50,7 @@ X = np.random.default_rng(0).normal(size=(14, 3))
 def target_of(estimator):
     if getattr(estimator, "supported_supervision", None) == ("unsupervised",):
         return None
-    if estimator is om.STRLaplaceRanker:
+    if estimator is om.rankers.STRLaplaceRanker:
         return X[:, 0]
     if estimator is om.MLkNN:
         return (X > 0).astype(int)
@@ -138,7 +138,7 @@ def test_seeds():
 
 
 def test_hierarchy_weight_is_told_without_a_hierarchy():
-    those = [om.EnsembleRanker, om.PCTClassifier, om.PCTForestClassifier, om.ReliefRanker]
+    those = [om.PCTClassifier, om.PCTForestClassifier, om.ReliefRanker]
     refused(those, "hierarchy_weight", [float("nan"), 0.0, 1.5, "x", True], "hierarchy_weight=")
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.registry import methods
 from omnirank.errors import DataError
 from omnirank.rankers.refits import ranking_of_part
-from omnirank.report.targets import best_places
+from omnirank.report.features import best_places
 
 BASELINES = ("random", "uniform")
 
@@ -64,7 +64,7 @@ def test_constant_features_are_not_selected(supervised):
 
 def test_files_and_merged_rankings_keep_the_constant_features(tmp_path):
     X, y = data()
-    first, second = (om.EnsembleRanker(n_trees=3, random_state=0, first_tree=i).fit(X, y).ranking_ for i in (0, 3))
+    first, second = (om.EnsembleRanker(n_trees=3, random_state=i).fit(X, y).ranking_ for i in (0, 3))
     assert first.merge(second).constant == ("x0", "x3")
     for path in (tmp_path / "ranking.json", tmp_path / "ranking.csv"):
         first.save(path)
@@ -143,8 +143,8 @@ def test_rankings_of_a_study_keep_what_is_constant(tmp_path):
     np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",")
     plan = {"study": {"name": "small", "keep_rankings": True}, "folds": {"n_folds": 2}}
     plan |= {"data": [{"path": str(tmp_path / "data.csv"), "target": "last"}], "method": [{"use": "univariate"}]}
-    om.run_plan(plan, store=tmp_path / "small.sqlite")
-    for ranking in om.read_rankings(tmp_path / "small.sqlite", "small", "data", "univariate").values():
+    om.experiments.run_plan(plan, store=tmp_path / "small.sqlite")
+    for ranking in om.experiments.read_rankings(tmp_path / "small.sqlite", "small", "data", "univariate").values():
         assert ranking.constant == ("x1", "x4")
 
 

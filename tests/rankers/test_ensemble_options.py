@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
+from omnirank.evaluation.experiments.fit import known_parameters, make
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import genie3_forest
 
@@ -43,6 +45,27 @@ def test_weights_of_examples_count_in_trees_and_errors():
         fitted = genie3_forest("permutation", n_trees=20, random_state=0).fit(X, y, sample_weight=weight)
         for ranking in fitted.rankings_.values():
             assert ranking.order[0] == favoured
+
+
+def test_parameters_and_private_rules():
+    parameters = "importance ensemble n_trees max_features bootstrap min_samples_leaf max_depth supervision"
+    parameters += " feature_weights min_labelled_leaf symbolic_weight permutation_error per_target p_values max_seconds"
+    parameters += " task hierarchy n_features_to_select random_state n_jobs"
+    assert list(signature(om.EnsembleRanker).parameters) == parameters.split()
+    ranker = genie3_forest(rules={"tie_break": "first"}, n_trees=2, random_state=0)
+    assert clone(clone(ranker))._rules == {"tie_break": "first"}
+    several = clone(ranker).set_params(n_trees=np.array([2, 1])).fit(tiny_dataset("regression"))
+    assert list(several.checkpoints_) == [1, 2]
+    assert clone(ranker).set_params(n_trees=np.int64(2)).fit(tiny_dataset("regression")).certainty_.remark == ""
+    ranking = om.PerTargetRanker(ranker).fit(tiny_dataset("multi-target-regression")).ranking_
+    assert ranking.parameters["ranker"]["tie_break"] == "first"
+
+
+def test_plans_of_studies_set_private_rules():
+    ranker = make("genie3", {"normalize_targets": False, "n_trees": 3}, seed=1)
+    assert (ranker._rules, ranker.n_trees) == ({"normalize_targets": False}, 3)
+    assert {"tie_break", "normalize_targets"} <= set(known_parameters("genie3"))
+    assert "tie_break" not in known_parameters("univariate")
 
 
 def test_importance_is_a_plain_parameter():
@@ -80,16 +103,15 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
         ({"importance": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
         ({"importance": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
         ({"importance": "unbiased", "bootstrap": False}, "needs out-of-bag examples"),
-        ({"nominal_tests": "all"}, "nominal_tests"),
-        ({"tie_break": "last"}, "tie_break"),
+        ({"rules": {"nominal_tests": "all"}}, "nominal_tests"),
+        ({"rules": {"tie_break": "last"}}, "tie_break"),
+        ({"rules": {"hierarchy_weight": 1.5}}, "hierarchy_weight=1.5"),
         ({"supervision": 1.5}, "supervision=1.5"),
         ({"supervision": "full"}, "supervision='full'"),
         ({"supervision": 0.5, "min_labelled_leaf": -1}, "min_labelled_leaf"),
         ({"supervision": 0.5, "feature_weights": "best"}, "feature_weights='best'"),
         ({"supervision": 0.5, "feature_weights": [1.0]}, r"5 numbers, one per feature"),
-        ({"first_tree": -1}, "first_tree=-1"),
-        ({"checkpoints": [5, 200]}, "checkpoints=.*200.: they end at n_trees=10"),
-        ({"checkpoints": [0]}, "checkpoints=.*: choose None or a list"),
+        ({"n_trees": [5, 0]}, r"n_trees=\[5, 0\]: choose 'auto', a whole number from 1"),
     ],
 )
 def test_parameters_outside_their_domain(options, message):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.ensembles import convergence
+from omnirank.ensembles import run
 from omnirank.errors import ParameterError
-from omnirank.rankers import _ensemble_in_memory
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +28,14 @@ def ticking(monkeypatch):
             return self.now
 
     clock = Clock()
-    grow = convergence.run_parallel
+    grow = run.run_parallel
 
     def timed(function, items, n_jobs, **options):
         clock.now += -(-len(items) // (n_jobs or 1))
         return grow(function, items, n_jobs, **options)
 
-    for module in (convergence, _ensemble_in_memory):
-        monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(convergence, "run_parallel", timed)
+    monkeypatch.setattr(run, "time", clock)
+    monkeypatch.setattr(run, "run_parallel", timed)
     return clock
 
 
@@ -55,8 +53,6 @@ def test_the_clock_decides_on_the_number_of_trees_and_nothing_else(friedman):
     again = om.EnsembleRanker(n_trees=ended.n_trees_, random_state=3).fit(friedman)
     assert ended.ranking_ == again.ranking_
     assert again.certainty_.remark == ""
-    further = om.EnsembleRanker(n_trees=5, first_tree=ended.n_trees_, random_state=3).fit(friedman)
-    assert ended.ranking_.merge(further.ranking_).parameters["n_trees"] == ended.n_trees_ + 5
 
 
 def test_there_are_standard_errors_however_short_the_time(friedman):
@@ -92,13 +88,6 @@ def test_words_tell_what_ended_before_convergence(ticking):
     ranker = om.EnsembleRanker(n_trees="auto", max_depth=2, random_state=0).fit(*noise)
     assert ranker.n_trees_ == 1000
     assert str(ranker.certainty_).endswith("not converged, but 1000 trees are the most that are grown unasked")
-
-
-def test_a_warm_start_has_its_own_time(friedman, ticking):
-    ranker = om.EnsembleRanker(n_trees=1000, max_seconds=4, warm_start=True, random_state=0).fit(friedman)
-    first = ranker.n_trees_
-    assert ranker.fit(friedman).n_trees_ == 2 * first
-    assert ranker.ranking_ == om.EnsembleRanker(n_trees=2 * first, random_state=0).fit(friedman).ranking_
 
 
 def test_further_features_of_a_full_run_are_certain_with_more_trees(friedman):

@@ -13,31 +13,15 @@ from sklearn.feature_selection import chi2, mutual_info_classif, mutual_info_reg
 import omnirank as om
 from draws import draws
 from omnirank.errors import DataError, ParameterError
-from omnirank.rankers._contingency import MEASURES
-from omnirank.rankers.information import LABEL_SETS
+from omnirank.rankers.information import LABEL_SETS, MEASURES
 from reference import rankers_information as reference
+from reference.rankers_cases import columns, frame
 
 # ties among few values, and enough values for bins
 NUMBERS = st.one_of(st.none(), st.integers(-2, 2).map(float), st.integers(-64, 64).map(lambda k: k / 8))
 FEW = st.one_of(st.none(), st.sampled_from([0.0, 1.5]))
 CLASSES = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
 SAME = st.one_of(st.none(), st.just(2.5))
-
-
-@st.composite
-def columns(draw, n_rows, kinds, least=1, most=4):
-    chosen = draw(st.lists(st.sampled_from(kinds), min_size=least, max_size=most))
-    return [draw(st.lists(kind, min_size=n_rows, max_size=n_rows)) for kind in chosen]
-
-
-def frame(values, stem):
-    made = {}
-    for i, column in enumerate(values):
-        if any(isinstance(v, str) for v in column):
-            made[f"{stem}{i}"] = pd.Series(pd.Categorical(column, categories=["a", "b", "c"]))
-        else:
-            made[f"{stem}{i}"] = pd.Series([np.nan if v is None else v for v in column], dtype=float)
-    return pd.DataFrame(made)
 
 
 @pytest.mark.slow
@@ -59,7 +43,7 @@ def test_class_targets_agree_with_the_reference(data):
     y = pd.DataFrame({f"y{j}": pd.Categorical(column, categories=list("abc")) for j, column in enumerate(targets)})
     task = "multi-target-classification" if len(targets) > 1 else "classification"
     y = y if len(targets) > 1 else y["y0"]
-    ranker = om.InformationRanker(**given_, task=task).fit(frame(features, "x"), y, sample_weight=weights)
+    ranker = om.InformationRanker(**given_, task=task).fit(frame(features, "x", list("abc")), y, sample_weight=weights)
     expected = reference.scores(features, targets, weights, **given_)
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-12)
 
@@ -117,7 +101,7 @@ def test_correlation_agrees_with_the_reference(data):
         return
     y = np.array([[np.nan if v is None else v for v in column] for column in targets]).T
     y, task = (y, "multi-target-regression") if len(targets) > 1 else (y[:, 0], "regression")
-    ranker = om.CorrelationRanker(task=task).fit(frame(features, "x"), y, sample_weight=weights)
+    ranker = om.CorrelationRanker(task=task).fit(frame(features, "x", list("abc")), y, sample_weight=weights)
     b = [weights[i] for i in rows]
     counted = [[t[i] for i in rows] for t in targets if reference.varies(t)]
     expected = [
@@ -135,7 +119,7 @@ def test_spread_agrees_with_the_reference(data):
     features = data.draw(columns(n, [NUMBERS, FEW, CLASSES, SAME]))
     weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=n, max_size=n))
     for measure in ("variance", "dispersion"):
-        ranker = om.DispersionRanker(measure).fit(frame(features, "x"), sample_weight=weights)
+        ranker = om.DispersionRanker(measure).fit(frame(features, "x", list("abc")), sample_weight=weights)
         expected = [reference.spread(x, weights, measure) for x in features]
         np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-12)
 

@@ -62,11 +62,11 @@ RANKERS = {
     "tree": one_tree,
     "relief": lambda target: om.ReliefRanker(random_state=0, n_iterations=1.0),
     "univariate": lambda target: om.UnivariateRanker(),
-    "s-cls": lambda target: om.SCLSRanker(),
+    "s-cls": lambda target: om.rankers.SCLSRanker(),
     "laplacian": lambda target: om.LaplacianRanker(task="clustering"),
-    "spec": lambda target: om.SPECRanker(task="clustering"),
-    "mcfs": lambda target: om.MCFSRanker(n_coefficients=2, task="clustering"),
-    "udfs": lambda target: om.UDFSRanker(task="clustering", tol=1e-6),
+    "spec": lambda target: om.rankers.SPECRanker(task="clustering"),
+    "mcfs": lambda target: om.rankers.MCFSRanker(n_coefficients=2, task="clustering"),
+    "udfs": lambda target: om.rankers.UDFSRanker(task="clustering", tol=1e-6),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import omnirank as om
 from omnirank.core.registry import methods
-from omnirank.data.notes.traps import find_traps
+from omnirank.data.notes import find_traps
 from omnirank.data.table import Table
 from omnirank.evaluation.significance import copies_p_values
 

@@ -142,7 +142,7 @@ def test_weights_of_examples_go_to_the_ranker():
     expected = om.PerTargetRanker(om.UnivariateRanker()).fit(data.take(slice(6, None)))
     np.testing.assert_allclose(found, expected.feature_importances_)
     with pytest.raises(ParameterError, match="RandomRanker takes no sample_weight"):
-        om.PerTargetRanker(om.RandomRanker()).fit(data, sample_weight=weight)
+        om.PerTargetRanker(om.rankers.RandomRanker()).fit(data, sample_weight=weight)
 
 
 def test_task_and_hierarchy_are_the_wrapper_s():

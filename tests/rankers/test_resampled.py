@@ -15,8 +15,8 @@ import omnirank as om
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import ParameterError
 from omnirank.rankers import resampled as module
-from omnirank.rankers._replicates import AGGREGATES, automatic_iterations, feature_draws, joined_scores
 from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.resampled import AGGREGATES, automatic_iterations, feature_draws, joined_scores
 from omnirank.testing import ranker_checks, tiny_dataset
 from reference import rankers_resampled as reference
 
@@ -117,7 +117,7 @@ def test_a_bootstrap_draws_by_stratum_and_the_labelled_one_leaves_the_others_alo
 def test_some_features_and_some_labels(seen):
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(30, 16)), (rng.random((30, 9)) < 0.4).astype(int)
-    om.ThreeWayRanker(Seen(), n_iterations=12, random_state=0).fit(X, labels)
+    om.rankers.ThreeWayRanker(Seen(), n_iterations=12, random_state=0).fit(X, labels)
     assert {part.n_features for part in seen} == {4}
     assert {part.n_targets for part in seen} == {3}
     assert {part.task for part in seen} == {"multi-label"}
@@ -241,7 +241,7 @@ CHECKS = [
     pytest.param(check, id=f"{type(ranker).__name__}-{name}")
     for ranker in (
         om.ResampledRanker(n_iterations=3, feature_share=0.6),
-        om.ThreeWayRanker("univariate", n_iterations=3),
+        om.rankers.ThreeWayRanker("univariate", n_iterations=3),
     )
     for name, check in ranker_checks(ranker)
 ]
@@ -277,7 +277,7 @@ def test_scores_that_each_replicate_turns_are_turned_in_the_end():
 
 @pytest.mark.slow
 def test_three_way_has_its_name_and_the_iterations_of_the_paper():
-    ranker = om.ThreeWayRanker(random_state=0).fit(tiny_dataset("multi-label"))
+    ranker = om.rankers.ThreeWayRanker(random_state=0).fit(tiny_dataset("multi-label"))
     assert ranker.ranking_.method == "3-3fs"
     assert ranker.n_iterations_ == automatic_iterations(1 / math.sqrt(5))
 
@@ -285,12 +285,12 @@ def test_three_way_has_its_name_and_the_iterations_of_the_paper():
 @pytest.mark.slow
 def test_three_way_finds_relevant_features_with_few_labels():
     data, truth = om.datasets.make_multi_label(300, n_relevant=3, n_irrelevant=9, labelled=0.3, random_state=0)
-    ranking = om.ThreeWayRanker(random_state=0).fit(data).ranking_
+    ranking = om.rankers.ThreeWayRanker(random_state=0).fit(data).ranking_
     assert truth.relevant[ranking.order[:3]].sum() >= 2
 
 
 def test_constant_features_are_last():
     data, _ = om.datasets.make_classification(120, n_relevant=3, n_irrelevant=5, random_state=0)
     X = np.column_stack([data.X, np.full(120, 3.0)])
-    found = om.ThreeWayRanker(random_state=0, n_iterations=20).fit(X, data.y).ranking_
+    found = om.rankers.ThreeWayRanker(random_state=0, n_iterations=20).fit(X, data.y).ranking_
     assert found.scores[-1] == found.scores.min()

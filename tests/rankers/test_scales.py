@@ -54,13 +54,13 @@ RANKERS = {
     "univariate": lambda X, y: om.UnivariateRanker().fit(X, y),
     "univariate-unsupervised": lambda X, y: om.UnivariateRanker().fit(X),
     "laplacian": lambda X, y: om.LaplacianRanker().fit(X),
-    "spec": lambda X, y: om.SPECRanker().fit(X),
-    "mcfs": lambda X, y: om.MCFSRanker(n_coefficients=3).fit(X),
-    "ndfs": lambda X, y: om.NDFSRanker(random_state=0).fit(X),
-    "s-cls": lambda X, y: om.SCLSRanker().fit(X, few(y)),
-    "str-laplace": lambda X, y: om.STRLaplaceRanker().fit(X, few(y)),
-    "sfss": lambda X, y: om.SFSSRanker(task="classification").fit(X, few(np.digitize(y, [0, 2]))),
-    "sefr": lambda X, y: om.SEFRRanker(n_trees=4, random_state=0).fit(X, np.digitize(y, [0, 2])),
+    "spec": lambda X, y: om.rankers.SPECRanker().fit(X),
+    "mcfs": lambda X, y: om.rankers.MCFSRanker(n_coefficients=3).fit(X),
+    "ndfs": lambda X, y: om.rankers.NDFSRanker(random_state=0).fit(X),
+    "s-cls": lambda X, y: om.rankers.SCLSRanker().fit(X, few(y)),
+    "str-laplace": lambda X, y: om.rankers.STRLaplaceRanker().fit(X, few(y)),
+    "sfss": lambda X, y: om.rankers.SFSSRanker(task="classification").fit(X, few(np.digitize(y, [0, 2]))),
+    "sefr": lambda X, y: om.rankers.SEFRRanker(n_trees=4, random_state=0).fit(X, np.digitize(y, [0, 2])),
 }
 
 
@@ -157,7 +157,7 @@ def test_evaluations_without_target_scale_with_the_features(scale):
 def test_unnormalised_targets_of_extreme_range_are_refused(scale):
     X, y = cells()
     with pytest.raises(om.errors.DataError, match="normalize_targets=True"):
-        ensemble(normalize_targets=False).fit(X, y * scale)
+        om.PCTRegressor(normalize_targets=False).fit(X, y * scale)
 
 
 @pytest.mark.parametrize("ensemble_kind", ["bagging", "extra-trees"])

@@ -9,8 +9,8 @@ from scipy.stats import norm
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
-from omnirank.ensembles.example_sums import ExampleSums
-from omnirank.ensembles.sampled_growth import sums_within_samples
+from omnirank.ensembles.run import ScoreWork
+from omnirank.ensembles.score_sums import ExampleSums
 from omnirank.errors import DataError, ParameterError
 from omnirank.shards.samples import Samples
 
@@ -43,7 +43,6 @@ def test_relevant_features_are_found_beyond_memory(folder, target):
     fitted = ranker(p_values=True).fit(data)
     assert fitted.ranking_.p_values.tolist() == found.p_values.tolist()
     assert fitted.rankings_["genie3"].p_values is None
-    assert not fitted._sums.examples
 
 
 def test_shards_that_fit_have_the_p_values_of_memory(folder):
@@ -55,7 +54,7 @@ def test_shards_that_fit_have_the_p_values_of_memory(folder):
 @pytest.mark.slow
 def test_workers_sizes_and_steps_change_no_bit(folder):
     data = opened(folder)
-    whole = ranker(p_values=True, checkpoints=[9, 30]).fit(data)
+    whole = ranker([9, 30, 40], p_values=True).fit(data)
     for n_trees in (9, 30):
         few = ranker(n_trees, p_values=True, n_jobs=2).fit(data).ranking_
         assert few.p_values.tolist() == whole.checkpoints_[n_trees]["unbiased"].p_values.tolist()
@@ -95,17 +94,6 @@ def test_few_labelled_rows_that_all_samples_share(tmp_path):
     assert abs(norm.isf(found.p_values[0]) - norm.isf(one.p_values[0])) < 3
 
 
-@pytest.mark.slow
-def test_samples_of_data_in_memory_have_p_values():
-    frame = frame_of(3000, seed=2)
-    data = om.Dataset(frame[FEATURES.split(",")], frame["size"])
-    found = om.significance(ranker(max_samples=300), data)
-    assert set(found.relevant()) == {"a", "b", "town"}
-    assert found.scores.tolist() == ranker(max_samples=300).fit(data).ranking_.scores.tolist()
-    again = om.significance(ranker(max_samples=300, n_jobs=2), data)
-    assert again.p_values.tolist() == found.p_values.tolist()
-
-
 def test_permuted_copies_need_all_examples(folder):
     for method, other in (("copies", ranker()), ("auto", om.UnivariateRanker())):
         with pytest.raises(DataError, match=r"permuted copies need all examples in memory.*EnsembleRanker"):
@@ -117,7 +105,7 @@ def test_groups_of_samples_that_share_rows_are_added_before_they_are_squared():
     for samples, expected in ((shared, [(1 + 2 + 3) ** 2, 0]), (apart, [1 + 4 + 9, 0])):
         total = None
         for sample in range(3):
-            sums = sums_within_samples(samples, sample)(200, 2)
+            sums = ScoreWork(None, None, (), None, samples)._by_example(sample)(200, 2)
             sums._blocks[next(iter(sums._blocks))][0, 0] = 1.0 + sample
             total = sums if total is None else total.merge(sums)
         assert total.squares().tolist() == expected

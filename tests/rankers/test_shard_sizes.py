@@ -11,9 +11,7 @@ from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
 from omnirank.core.parallel import run_parallel
-from omnirank.ensembles import sampled_growth
-from omnirank.errors import ParameterError
-from omnirank.rankers import _ensemble_in_parts as in_parts
+from omnirank.ensembles import run as module
 
 
 @pytest.fixture
@@ -24,13 +22,14 @@ def shards(tmp_path):
 
 @pytest.mark.slow
 def test_trees_at_a_time_change_no_bit(shards):
-    ranker = om.EnsembleRanker("genie3", n_trees="auto", checkpoints=[3, 20, 23], max_depth=3, random_state=0)
+    ranker = om.EnsembleRanker("genie3", n_trees="auto", max_depth=3, random_state=0)
     auto = clone(ranker).fit(shards)
     assert auto.ranking_.parameters["n_samples"] > 1
     assert auto.n_trees_ > 23
-    fixed = ranker.set_params(n_trees=auto.n_trees_).fit(shards)
-    assert fixed.ranking_ == auto.ranking_
-    assert fixed.checkpoints_ == auto.checkpoints_
+    fixed = clone(ranker).set_params(n_trees=auto.n_trees_).fit(shards)
+    steps = ranker.set_params(n_trees=[3, 20, 23, auto.n_trees_]).fit(shards)
+    assert fixed.ranking_ == auto.ranking_ == steps.ranking_
+    assert steps.checkpoints_[auto.n_trees_]["genie3"] == fixed.ranking_
     assert auto.certainty_.remark == ""
 
 
@@ -40,10 +39,11 @@ def test_sums_so_far_are_sent_with_their_own_task_only(shards, monkeypatch):
     shared = []
 
     def run(function, items, *others, **options):
-        shared.append(len(pickle.dumps(function)))
+        if options["description"] == "growing trees on samples":
+            shared.append(len(pickle.dumps(function)))
         return run_parallel(function, items, *others, **options)
 
-    monkeypatch.setattr(sampled_growth, "run_parallel", run)
+    monkeypatch.setattr(module, "run_parallel", run)
     om.EnsembleRanker("genie3", n_trees="auto", max_depth=3, random_state=0).fit(shards)
     assert len(shared) > 1
     assert max(shared) < min(shared) + 100
@@ -58,7 +58,7 @@ def test_the_time_ends_it(shards, monkeypatch):
         def monotonic():
             return next(clock)
 
-    monkeypatch.setattr(in_parts, "time", Clock)
+    monkeypatch.setattr(module, "time", Clock)
     ended = om.EnsembleRanker(n_trees=500, max_seconds=15, random_state=0).fit(shards)
     n_samples = ended.ranking_.parameters["n_samples"]
     assert ended.n_trees_ == 2 * max(10, n_samples)
@@ -66,10 +66,3 @@ def test_the_time_ends_it(shards, monkeypatch):
     monkeypatch.undo()
     again = om.EnsembleRanker(n_trees=ended.n_trees_, random_state=0).fit(shards)
     assert again.ranking_ == ended.ranking_
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("parameter", [{"max_samples": 100}, {"max_memory": "1M"}])
-def test_memory_is_a_matter_of_the_shards(shards, parameter):
-    with pytest.raises(ParameterError, match="it is for data in memory"):
-        om.EnsembleRanker(**parameter).fit(shards)

@@ -16,7 +16,7 @@ import pytest
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
-from omnirank.ensembles import sampled_growth
+from omnirank.ensembles import run
 from omnirank.errors import DataError, ParameterError
 from omnirank.shards.folders import Checkpoints, scratch_folder
 
@@ -108,16 +108,16 @@ class Stop(KeyboardInterrupt):
 
 
 def interrupted(parts, monkeypatch, after=4, **options):
-    real, n = sampled_growth.grow_on_sample, []
+    real, n = run._SampleGrower.__call__, []
 
-    def grow(work, dealt, checkpoints, n_jobs, task):
+    def grow(self, task):
         if len(n) == after:
             raise Stop
         n.append(task)
-        return real(work, dealt, checkpoints, n_jobs, task)
+        return real(self, task)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sampled_growth, "grow_on_sample", grow)
+        patch.setattr(run._SampleGrower, "__call__", grow)
         patch.delenv("OMNIRANK_PICKLED_WORK")
         with pytest.raises(Stop):
             ranker().fit(opened(parts, **options))
@@ -140,14 +140,14 @@ def test_what_an_interrupt_leaves_is_beside_the_files(parts, tmp_path, monkeypat
 def test_damaged_results_are_computed_again(parts, tmp_path, monkeypatch, n_grown, caplog):
     kept = tmp_path / "kept"
     interrupted(parts, monkeypatch, checkpoint=kept)
-    [run] = kept.iterdir()
-    first, second, third, fourth = sorted(run.iterdir())
+    [kept_run] = kept.iterdir()
+    first, second, third, fourth = sorted(kept_run.iterdir())
     first.write_bytes(first.read_bytes()[:-3])
     second.write_bytes(b"")
-    content = b'{"1": {"rows": {}}}'
-    Checkpoints(run).keep(third.name, content)
-    other = Checkpoints(run).get(fourth.name).replace(b'{"1":', b'{"2":', 1)  # of two trees, where there is one
-    Checkpoints(run).keep(fourth.name, other)
+    content = b'{"rows": {}}'
+    Checkpoints(kept_run).keep(third.name, content)
+    other = Checkpoints(kept_run).get(fourth.name).replace(b'"count": 1', b'"count": 2')  # of two trees, where is one
+    Checkpoints(kept_run).keep(fourth.name, other)
     n_grown.clear()
     with caplog.at_level(logging.WARNING):
         found = ranker().fit(opened(parts, checkpoint=kept)).ranking_
@@ -312,7 +312,7 @@ def test_the_level_of_supervision_is_found_once(tmp_path, monkeypatch, make, sha
         with pytest.raises(KeyboardInterrupt):
             make(n_jobs=1, **weights).fit(opened(folder, checkpoint=kept))
     assert len(list(kept.glob("run-*/level"))) == 1
-    monkeypatch.setattr(sampled_growth.SampledGrowth, "sample", None)
+    monkeypatch.setattr(run.DealtSamples, "sample", None)
     found = make(**weights).fit(opened(folder, checkpoint=kept))
     assert found.supervision_ == expected.supervision_
     assert found.supervision_reason_ == expected.supervision_reason_

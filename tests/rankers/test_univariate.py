@@ -14,29 +14,11 @@ from scipy import sparse
 import omnirank as om
 from draws import draws
 from reference import rankers_univariate as reference
+from reference.rankers_cases import columns, frame
 
 NUMBERS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.integers(-320, 320).map(lambda k: k / 64))
 CLASSES = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
 PAIRS = st.one_of(st.none(), st.sampled_from(["no", "yes"]))
-
-
-@st.composite
-def columns(draw, n_rows, kinds, least=1, most=4):
-    """Columns of Python values, None = missing."""
-    chosen = draw(st.lists(st.sampled_from(kinds), min_size=least, max_size=most))
-    return [draw(st.lists(kind, min_size=n_rows, max_size=n_rows)) for kind in chosen]
-
-
-def frame(values, stem):
-    """Columns of None and numbers or strings as a typed data frame."""
-    made = {}
-    for i, column in enumerate(values):
-        if any(isinstance(v, str) for v in column):
-            made[f"{stem}{i}"] = pd.Series(pd.Categorical(column, categories=["a", "b", "c", "no", "yes"]))
-            made[f"{stem}{i}"] = made[f"{stem}{i}"].cat.remove_unused_categories()
-        else:
-            made[f"{stem}{i}"] = pd.Series([np.nan if v is None else v for v in column], dtype=float)
-    return pd.DataFrame(made)
 
 
 @pytest.mark.slow

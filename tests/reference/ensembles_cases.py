@@ -98,6 +98,8 @@ def random_weights(rng, n):
     return rng.integers(1, 5, n) / 2
 
 
-def genie3_forest(importance="genie3", ensemble="random-forest", *sizes, **parameters):
-    """An EnsembleRanker with the score and the trees of the literature, where nothing else is said."""
-    return om.EnsembleRanker(importance, ensemble, *sizes, **parameters)
+def genie3_forest(importance="genie3", ensemble="random-forest", *sizes, rules=None, **parameters):
+    """An EnsembleRanker with the score and the trees of the literature, where nothing else is said; its own rules."""
+    ranker = om.EnsembleRanker(importance, ensemble, *sizes, **parameters)
+    ranker._rules = rules or {}
+    return ranker

@@ -84,7 +84,11 @@ class Case:
         return sum(self.weight[i] for i in self.known(rows, j))
 
     def varying(self):
-        return [j for j in range(self.n_targets) if self.training_impurity(j) > 1e-14 and self.alpha[j] > 0]
+        return [j for j in range(self.n_targets) if self.varies(j) and self.alpha[j] > 0]
+
+    def varies(self, j):
+        """Whether target j has several values: its variance may be as small as rounding."""
+        return len({self.y[i, j] for i in self.known(self.training, j)}) > 1
 
     def heuristics(self, node):
         """Part of h*(N) that each target adds."""
@@ -207,6 +211,8 @@ def _prediction(root, case, x):
         elif case.classes[j]:
             levels = sorted({case.y[i, j] for i in rows})
             found.append({v: sum(case.bag[i] for i in rows if case.y[i, j] == v) / total for v in levels})
+        elif len({case.y[i, j] for i in rows}) == 1:
+            found.append(case.y[rows[0], j])  # not rounded: an error of 0 is 0
         else:
             found.append(sum(case.bag[i] * case.y[i, j] for i in rows) / total)
     return found
@@ -218,7 +224,7 @@ def _error(case, predictions, error, targets=None):
         return _pooled_area(case, predictions, targets)
     chosen = range(case.n_targets) if targets is None else targets
     if case.task not in LABEL_TASKS:
-        chosen = [j for j in chosen if case.training_impurity(j) > 1e-14]
+        chosen = [j for j in chosen if case.varies(j)]
     parts = []
     for j in chosen:
         total = wrong = 0.0

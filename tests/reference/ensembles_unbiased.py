@@ -33,6 +33,10 @@ class Variable:
         """Sum of the variances of its columns: the variance of a number, the Gini index of levels."""
         return sum(variance(column, weight) for column in self.columns())
 
+    def varies(self):
+        """Whether it has several known values."""
+        return any(len({value for value in column if value is not None}) > 1 for column in self.columns())
+
 
 def known(column, rows):
     return [i for i in rows if column[i] is not None]
@@ -159,7 +163,7 @@ def _told(plan, tree, counts):
     root = explicit_tree(tree, case)
     unseen = [i for i in range(n) if counts[i] == 0]
     variables = variables_of(plan)
-    varying = [v for v in variables if v.impurity(weight) > 1e-14 and v.alpha > 0]
+    varying = [v for v in variables if v.varies() and v.alpha > 0]
     share = sum(weight) / sum(weight[i] for i in unseen)
     found = []
 

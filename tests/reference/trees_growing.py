@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.trees.kernels import random as random
+from omnirank.trees.kernels import candidates as random
 
 TIE = 1e-9
 SLACK = 1e-9

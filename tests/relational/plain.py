@@ -10,9 +10,9 @@ import numpy as np
 
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
-from omnirank.relational.construction import CodedBlock, code_groups
 from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.growing import CodedBlock, code_groups
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Constructed columns against the definition on random databases, in all ways of computing them."""
+"""Columns of features beside the definitions, on random databases; indexes and kept values; the movies of the paper."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from draws import draws
 from omnirank.errors import DataError
+from omnirank.relational.aggregation import Values, aggregate
 from omnirank.relational.candidates import Bias, candidates
-from omnirank.relational.database import Database, Relation
+from omnirank.relational.database import Database, Relation, ValueCache
 from omnirank.relational.evaluation import Bindings, Evaluator, feature_columns
 from omnirank.relational.paths import Feature, Request, Step, example_variables
 from reference.relational import NONE, value
@@ -254,3 +255,169 @@ def test_a_pickled_database_leaves_its_indexes_behind():
     assert base.caches.indexes
     assert not copy.caches.indexes
     assert isinstance(copy.relations["ratings_user"], Relation)
+
+
+# -- indexes, and values that are kept within a bound ------------------------------------------------
+
+
+def test_values_used_last_are_kept():
+    cache = ValueCache(24)
+    for key in "abc":
+        cache.put(key, Values(np.zeros(1)))
+    assert cache.get("a") is not None
+    cache.put("d", Values(np.ones(1)))
+    assert [cache.get(key) is not None for key in "abcd"] == [True, False, True, True]
+    cache.put("large", Values(np.zeros(4)))
+    assert cache.get("large") is None
+    assert cache.get("d") is not None
+
+
+def test_columns_do_not_depend_on_the_memory():
+    base = movies()
+    features = candidates(base, ("movies",), (), Bias(lookahead=4))
+    plenty = feature_columns(Examples(base, ("movies",)), features)
+    assert base.caches.values.get((("object", "movies"), features[0].request)) is not None
+    forgetful = movies()
+    forgetful.caches.values = ValueCache(0)
+    assert plenty.equals(feature_columns(Examples(forgetful, ("movies",)), features))
+    assert forgetful.caches.values.get((("object", "movies"), features[0].request)) is None
+
+
+def test_an_index_of_several_places_finds_what_agrees_with_all():
+    rows = [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0), (1, 1, 4.0)]
+    triple = relation("t", None, [thing("a", "a"), thing("b", "b"), number("x")], rows)
+    base = database({"a": ["a0", "a1", "a2"], "b": ["b0", "b1"]}, triple)
+    index = base.index(triple.name, (0, 1))
+    codes = [np.array([1, 0, 2, -1, 1, 0], np.int32), np.array([1, 1, 0, 0, 0, -1], np.int32)]
+    starts, ends = index.ranges(codes)
+    assert (ends - starts).tolist() == [2, 1, 0, 0, 0, 0]
+    assert triple.facts[2][index.facts(np.arange(starts[0], ends[0]))].tolist() == [3, 4]
+    assert not index.is_functional
+    assert base.index(triple.name, (0, 1)) is index
+
+
+def test_an_index_knows_functions_and_columns():
+    link = relation("b", "a", [thing("id", "b"), thing("a", "a")], [(0, 1), (1, 1), (2, 0)])
+    base = database({"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}, link)
+    forward, back = base.index(link.name, (0,)), base.index(link.name, (1,))
+    assert (forward.is_functional, forward.is_total, forward.is_plain) == (True, True, True)
+    assert (back.is_functional, back.is_total, back.is_plain) == (False, False, False)
+    empty = relation("e", "a", [thing("id", "b"), thing("a", "a")], [])
+    index = database({"a": ["a0"], "b": []}, empty).index(empty.name, (0,))
+    assert (index.is_functional, index.is_total) == (True, True)
+
+
+@pytest.mark.parametrize("size", [5, 24, 25, 400])
+def test_different_numbers_are_counted_in_groups_of_all_sizes(size):
+    rng = np.random.default_rng(size)
+    values = rng.integers(0, 9, size).astype(float)
+    values[::5] = np.inf
+    found = aggregate(
+        Values(np.concatenate([values, values[::-1]])), np.array([0, size, 2 * size, 2 * size]), ["count_unique"]
+    )
+    known = len(set(values[np.isfinite(values)]))
+    assert found["count_unique"].array.tolist() == [known, known, 0]
+
+
+def test_the_first_of_equally_frequent_levels_is_the_mode():
+    codes = np.array([2, 1, 1, 2, 0, -1, -1, -1], np.int32)
+    found = aggregate(Values(codes, 3), np.array([0, 5, 8]), ["mode", "count", "count_unique"])
+    assert found["mode"].array.tolist() == [1, -1]
+    assert found["count"].array.tolist() == [5, 0]
+    assert found["count_unique"].array.tolist() == [3, 0]
+
+
+def test_a_level_called_none_takes_in_what_is_empty():
+    base = database({"a": ["a0", "a1"]}, relation("a", "x", [thing("id", "a"), nominal("x", "<none>", "p")], [(0, 1)]))
+    table = feature_columns(Examples(base, ("a",)), candidates(base, ("a",), (), Bias("NO-Rel")))
+    assert table.to_frame()["x"].tolist() == ["p", "<none>"]
+
+
+def test_strided_values_have_the_same_bits():
+    values = np.random.default_rng(0).normal(size=1000) * 1e6
+    table = np.stack([values, values], axis=1)
+    offsets = np.array([0, 10, 1000])
+    plain, strided = (aggregate(Values(v), offsets, ["sum", "mean"]) for v in (values, table[:, 0]))
+    assert [plain[name].array.tobytes() for name in plain] == [strided[name].array.tobytes() for name in plain]
+
+
+# -- the movies of the ensembles paper (fig. 2) ------------------------------------------------------
+
+
+RATINGS = Step("ratings_movie", ((1, 0),))
+USER = Step("ratings_user", ((0, 1),))
+OF_USER = Step("ratings_user", ((1, 2),))
+INF = math.inf
+TABLE = {
+    "count of ratings": (Feature((RATINGS,), None, ("count",)), [2, 1, 0]),
+    "mean stars": (Feature((RATINGS, Step("ratings_stars", ((0, 1),))), 2, ("mean", "identity")), [2.5, 3, INF]),
+    "max stars": (Feature((RATINGS, Step("ratings_stars", ((0, 1),))), 2, ("max", "identity")), [3, 3, -INF]),
+    "mean user age": (
+        Feature((RATINGS, USER, Step("users_age", ((0, 2),))), 3, ("mean", "identity", "identity")),
+        [42, 62, INF],
+    ),
+    "min user age": (
+        Feature((RATINGS, USER, Step("users_age", ((0, 2),))), 3, ("min", "identity", "identity")),
+        [22, 62, INF],
+    ),
+    "different nations": (
+        Feature((RATINGS, USER, Step("users_nation", ((0, 2),))), 3, ("count_unique", "identity", "identity")),
+        [2, 1, 0],
+    ),
+    "sum of counts": (Feature((RATINGS, USER, OF_USER), None, ("sum", "identity", "count")), [3, 2, 0]),
+    "mean of counts": (Feature((RATINGS, USER, OF_USER), None, ("mean", "identity", "count")), [1.5, 2, INF]),
+    "mean of mean stars": (
+        Feature(
+            (RATINGS, USER, OF_USER, Step("ratings_stars", ((0, 3),))), 4, ("mean", "identity", "mean", "identity")
+        ),
+        [2.75, 2.5, INF],
+    ),
+    "walks to movies": (
+        Feature((RATINGS, USER, OF_USER, Step("ratings_movie", ((0, 3),))), None, ("sum", "sum", "sum", "count")),
+        [3, 2, 0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_features_have_the_values_of_the_table(name):
+    feature, expected = TABLE[name]
+    database = movies()
+    kinds = example_variables(("movies",))
+    assert [value(database, feature, (code,), kinds) for code in range(3)] == expected
+    assert feature_columns(Examples(database, ("movies",)), [feature]).column(0).tolist() == expected
+
+
+def test_walks_from_a_movie_lead_back_to_it_and_to_other_movies_of_its_raters():
+    path = (RATINGS, USER, OF_USER, Step("ratings_movie", ((0, 3),)))
+    reached = Feature(path, 4, ("sum", "sum", "sum", "count_unique"))
+    different = Feature(path, 4, ("max", "max", "count_unique", "identity"))
+    table = feature_columns(Examples(movies(), ("movies",)), [reached, different])
+    # m1 by r1-u1-r1, m1 and m2 by r2-u3-r2 and r2-u3-r3: three walks, of which two movies are seen by u3.
+    assert table.column(0).tolist() == [3, 2, 0]
+    assert table.column(1).tolist() == [2, 2, -INF]
+
+
+def test_names_and_sentences():
+    from omnirank.relational.candidates import Bias
+
+    found = {f.name: f.sentence for f in candidates(movies(), ("movies",), (), Bias(lookahead=4))}
+    assert found["mean(ratings.stars)"] == "mean stars of its ratings"
+    assert found["mean(ratings.user.age)"] == "mean age of the users of its ratings"
+    assert found["count(ratings)"] == "number of its ratings"
+    assert found["count_unique(ratings.user)"] == "number of different users of its ratings"
+    assert found["mode(ratings.user.nation)"] == "most frequent nation of the users of its ratings"
+    assert found["genre"] == "its genre"
+    nested = "mean over its ratings of (mean stars of the ratings of its user)"
+    assert found["mean(ratings.user.mean(ratings.stars))"] == nested
+
+
+def test_facts_after_an_example_do_not_count():
+    database = movies(times=True)
+    feature = TABLE["mean of mean stars"][0]
+    times = np.array([19950110.0, 19950121.0, 19950121.0])
+    examples = Examples(database, ("movies",), times=times)
+    # On the 10th, u3 had given 2 stars only; on the 21st, m2 sees all ratings.
+    assert feature_columns(examples, [feature]).column(0).tolist() == [2.5, 2.5, INF]
+    early = Examples(database, ("movies",), times=np.array([19950105.0, 19950120.0, 0.0]))
+    assert feature_columns(early, [TABLE["count of ratings"][0]]).column(0).tolist() == [1, 0, 0]

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, MissingDependencyError
 from omnirank.relational import RelationalDataset
-from omnirank.relational.sql import read_database
+from omnirank.relational.readers import read_database
 from reference.relational_tables import decoded_facts
 
 R = RelationalDataset

@@ -12,8 +12,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.relational import RelationalTree
 from omnirank.relational.candidates import Bias
-from omnirank.relational.construction import CandidateTables, RelationalConstruction
-from omnirank.relational.growing import grow_tree
+from omnirank.relational.growing import CandidateTables, RelationalConstruction, grow_tree
 from omnirank.tasks import get_task
 from omnirank.trees.space import clustering_space
 
@@ -40,7 +39,7 @@ def mixed_data(seed: int, kind: str, n: int = 60) -> om.Dataset:
 def grown_both_ways(dataset: om.Dataset, i: int, rules: GrowingRules, drawn: str = "all"):
     plan = GrowingData(dataset, 3).plan(rules)
     counts, seed = plan.counts(i), kernel_seed(plan.entropy, i)
-    expected = plan.coded.grow(plan.space, counts, plan.settings, seed)
+    expected = plan.coded.kernel(plan.space, plan.coded.cells, counts, plan.settings, seed)
     tables = CandidateTables(PlainConstruction(plan.dataset.features))
     return grow_tree(tables, plan.space, counts, plan.settings, seed, drawn), expected
 

@@ -1,4 +1,4 @@
-"""Relational trees and forests: a single table, other databases, workers, errors, words."""
+"""Relational trees, forests and boosting: a single table, other databases, workers, errors, words, undefined values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,24 @@ import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from tests.relational.plain import one_table
+from tests.relational.test_growing import mixed_data
 
 import omnirank as om
 from omnirank import relational
+from omnirank.core.seeds import kernel_seed, stream
+from omnirank.ensembles.plan import GrowingRules
 from omnirank.errors import DataError, DataTypeError, DataWarning, ParameterError
-from omnirank.relational import RelationalBoosting, RelationalDataset, RelationalForest, RelationalTree
+from omnirank.relational import (
+    RelationalBoosting,
+    RelationalDataset,
+    RelationalForest,
+    RelationalRanker,
+    RelationalTree,
+)
+from omnirank.relational.candidates import Bias
+from omnirank.relational.evaluation import feature_columns
+from omnirank.relational.growing import CandidateTables, RelationalConstruction, grow_tree
+from omnirank.trees.kernels.spaces import OneColumn
 
 
 def single_tables():
@@ -199,25 +212,15 @@ def test_a_database_without_a_used_relation_is_refused():
 
 
 def test_levels_that_training_has_not_seen_are_missing():
-    frames = {
-        "shops": pd.DataFrame({"id": range(6), "kind": list("ppqqrr"), "y": list("aabbcc")}),
-    }
-    data = RelationalDataset.from_frames(
-        frames, target="shops.y", keys={"shops": "id"}, types={"shops.kind": "nominal"}
-    )
-    model = RelationalTree(random_state=0).fit(data)
-    frames["shops"].loc[0, "kind"] = "new"
-    other = RelationalDataset.from_frames(
-        frames, target="shops.y", keys={"shops": "id"}, types={"shops.kind": "nominal"}
-    )
-    with pytest.warns(UserWarning, match="new"):
-        assert model.predict(other)[1:].tolist() == list("abbcc")
-    frames["shops"].loc[0, "kind"] = None
-    other = RelationalDataset.from_frames(
-        frames, target="shops.y", keys={"shops": "id"}, types={"shops.kind": "nominal"}
-    )
-    with pytest.warns(UserWarning, match="nothing to aggregate"):
-        assert model.predict(other)[1:].tolist() == list("abbcc")
+    def shop_kinds(first):
+        frame = pd.DataFrame({"id": range(6), "kind": [first, *"pqqrr"], "y": list("aabbcc")})
+        options = {"keys": {"shops": "id"}, "types": {"shops.kind": "nominal"}}
+        return RelationalDataset.from_frames({"shops": frame}, target="shops.y", **options)
+
+    model = RelationalTree(random_state=0).fit(shop_kinds("p"))
+    for first, words in (("new", "new"), (None, "nothing to aggregate")):
+        with pytest.warns(UserWarning, match=words):
+            assert model.predict(shop_kinds(first))[1:].tolist() == list("abbcc")
 
 
 def test_unlabelled_examples_and_those_without_weight_are_not_used():
@@ -292,8 +295,7 @@ def test_a_tree_reads_as_sentences():
     assert "its ratings" in text
     assert model.feature_names_in_.tolist() == [feature.sentence for feature in model.features_]
     assert "its ratings" in om.export_graphviz(model)
-    back = om.tree_from_json(om.export_json(model))
-    same_trees(back, model.tree_)
+    assert len(json.loads(om.export_json(model))["nodes"]) == model.tree_.n_nodes
     assert model.apply(MOVIES).max() < model.tree_.n_nodes
     assert model.decision_path(MOVIES).shape == (MOVIES.n_examples, model.tree_.n_nodes)
 
@@ -308,3 +310,168 @@ def test_left_out_candidates_are_told_once_per_fit(n_jobs):
     told = [warning for warning in caught if "more than 8 candidate" in str(warning.message)]
     assert len(told) == 1
     assert told[0].filename == __file__
+
+
+# -- boosting ----------------------------------------------------------------------------------------
+
+
+MOVIES = om.datasets.make_movies(random_state=0)
+
+
+def written_down(data, columns, n_iterations, shrinkage, chosen, max_depth, seed):
+    """F_mk of all training examples, by the formulas; returns also the gains of each tree."""
+    n, k = columns.shape
+    tables = CandidateTables(RelationalConstruction.of(data, Bias(max_path_length=4)))
+    settings = GrowingRules(min_samples_leaf=1, max_depth=max_depth).settings(1)
+    sums = np.tile(columns.mean(axis=0), (n, 1))
+    gains = []
+    for m in range(n_iterations):
+        residuals = columns - sums
+        for j in range(k):
+            i = m * k + j
+            mask = np.zeros(n)
+            mask[stream(seed, i).choice(n, int(chosen * n), replace=False)] = 1
+            values = np.ascontiguousarray(residuals[:, j])
+            found = grow_tree(tables, OneColumn(values), mask, settings, kernel_seed(seed, i), 0.6)
+            tree = found.tree()
+            cells = feature_columns(data, found.features)
+            from omnirank.trees.tree import routing_matrix
+
+            leaves = tree.apply(routing_matrix(cells))
+            for leaf in np.unique(leaves):
+                here = leaves == leaf
+                sums[here, j] += shrinkage * residuals[here & (mask > 0), j].mean()
+            gains.append(tree.gain.sum())
+    return sums, gains
+
+
+@pytest.mark.slow
+def test_three_classes():
+    columns = (np.asarray(MOVIES.y)[:, None] == np.array(MOVIES.target.levels[0])).astype(float)
+    model = RelationalBoosting(n_trees=3, shrinkage=0.3, chosen_examples=0.7, max_depth=3, random_state=4)
+    model.fit(MOVIES)
+    expected, gains = written_down(MOVIES, columns, 3, 0.3, 0.7, 3, 4)
+    np.testing.assert_allclose(model.predict_means(MOVIES), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose([tree.gain.sum() for tree in model._trees()], gains, rtol=1e-12)
+    assert [len(together) for together in model.trees_] == [3, 3, 3]
+    assert model.predict(MOVIES).tolist() == model.classes_[expected.argmax(axis=1)].tolist()
+    stages = list(model.staged_predict(MOVIES))
+    assert len(stages) == 3
+    assert stages[-1].tolist() == model.predict(MOVIES).tolist()
+    shares = model.predict_proba(MOVIES)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert shares.min() >= 0
+
+
+def selling(seed: int) -> RelationalDataset:
+    rng = np.random.default_rng(seed)
+    n = 60
+    sales = pd.DataFrame({"shop_id": rng.integers(0, n, 6 * n), "price": rng.normal(size=6 * n)})
+    mean = sales.groupby("shop_id")["price"].mean().reindex(range(n)).fillna(0)
+    table = pd.DataFrame(
+        {"id": range(n), "rich": np.where(mean > 0, "yes", "no"), "profit": 2 * mean + 0.1 * rng.normal(size=n)}
+    )
+    data = RelationalDataset.from_frames(
+        {"shops": table, "sales": sales}, target="shops.rich", exclude=["shops.profit"], keys={"sales.shop_id": "shops"}
+    )
+    return data, RelationalDataset.from_frames(
+        {"shops": table, "sales": sales}, target="shops.profit", exclude=["shops.rich"], keys={"sales.shop_id": "shops"}
+    )
+
+
+@pytest.mark.slow
+def test_two_classes_take_one_tree():
+    data, _ = selling(0)
+    model = RelationalBoosting(n_trees=5, random_state=0).fit(data)
+    assert [len(together) for together in model.trees_] == [1] * 5
+    means = model.predict_means(data)
+    assert (model.predict(data) == np.where(means[:, 1] > 0.5, "yes", "no")).all()
+    assert model.score(data) > 0.9
+    assert "residual" not in om.export_text(model, tree=2)
+
+
+@pytest.mark.slow
+def test_a_number():
+    _, data = selling(0)
+    few = RelationalBoosting(n_trees=2, random_state=0).fit(data)
+    many = RelationalBoosting(n_trees=60, random_state=0).fit(data)
+    assert few.score(data) < many.score(data)
+    assert many.score(data) > 0.95
+    expected, _ = written_down(data, np.asarray(data.y)[:, None], 2, 0.2, 0.8, 4, 0)
+    np.testing.assert_allclose(few.predict(data), expected[:, 0], rtol=1e-12)
+
+
+def test_a_constant_target_is_its_mean():
+    dataset = om.Dataset([[1.0], [2.0], [3.0]], [2.5, 2.5, 2.5])
+    with pytest.warns(UserWarning, match="one class or value only"):
+        model = RelationalBoosting(n_trees=2).fit(one_table(dataset))
+    assert model.predict(one_table(dataset)).tolist() == [2.5, 2.5, 2.5]
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("shrinkage", 0), ("chosen_examples", 1.5), ("n_trees", 0)])
+def test_parameters_out_of_range(parameter, value):
+    with pytest.raises(om.errors.ParameterError, match=parameter):
+        RelationalBoosting(**{parameter: value}).fit(MOVIES)
+
+
+# -- undefined values --------------------------------------------------------------------------------
+
+
+def shops(means, seed=0):
+    """Shops with visits of about a mean, without any where it is NaN; they left if it is missing or below 5."""
+    rng = np.random.default_rng(seed)
+    n = len(means)
+    visited = [(i, mean + rng.normal(0, 0.1)) for i, mean in enumerate(means) for _ in range(3) if not np.isnan(mean)]
+    visits = pd.DataFrame(visited, columns=["shop_id", "spent"]).rename_axis("id").reset_index()
+    left = np.where(np.isnan(means) | (np.array(means) < 5), "yes", "no")
+    frames = {"shops": pd.DataFrame({"id": range(n), "left": left}), "visits": visits}
+    return RelationalDataset.from_frames(frames, target="shops.left")
+
+
+MEANS = [1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0, 9.0, np.nan, np.nan, np.nan]
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "labels"])
+def test_a_single_table_with_missing_cells_gives_the_tree_of_pct(kind):
+    dataset = mixed_data(1, kind)
+    plain = om.PCTRegressor if kind == "numbers" else om.PCTClassifier
+    expected = plain(pruning=None, min_samples_leaf=1, random_state=0).fit(dataset)
+    found = RelationalTree(missing="learned", aggregates=(), lookahead=1, random_state=0).fit(one_table(dataset))
+    [tree] = in_column_order(found, dataset)
+    same_trees(tree, expected.tree_)
+    np.testing.assert_array_equal(found.predict_means(one_table(dataset)), expected.predict_means(dataset))
+
+
+def test_a_test_sends_undefined_values_where_they_are_better():
+    data = shops(MEANS)
+    settings = {"aggregates": ["mean"], "max_depth": 1, "random_state": 0}
+    extreme = RelationalTree(**settings).fit(data)
+    learned = RelationalTree(missing="learned", **settings).fit(data)
+    assert extreme.score(data) < 1
+    assert learned.score(data) == 1
+    other = shops([np.nan, 1.5, 9.5, np.nan], seed=1)
+    assert learned.predict(other).tolist() == ["yes", "yes", "no", "yes"]
+    assert "missing" in om.export_text(learned)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [RelationalForest, RelationalBoosting])
+def test_ensembles_learn_it_too(model):
+    data = shops(MEANS * 3)
+    fitted = model(n_trees=5, missing="learned", aggregates=["mean"], random_state=0).fit(data)
+    assert fitted.score(shops([np.nan, 1.5, 9.5, np.nan] * 3, seed=1)) == 1
+    ranker = RelationalRanker(n_trees=3, missing="learned", random_state=0).fit(data)
+    assert ranker.ranking_.parameters["missing"] == "learned"
+    with pytest.raises(ParameterError, match="missing"):
+        model(missing="never").fit(data)
+
+
+def test_levels_of_nothing_are_missing_without_a_word():
+    frames = {
+        "shops": pd.DataFrame({"id": range(8), "left": list("yynnyynn")}),
+        "visits": pd.DataFrame({"id": range(6), "shop_id": range(6), "day": list("aabbaa")}),
+    }
+    data = RelationalDataset.from_frames(frames, target="shops.left")
+    model = RelationalTree(missing="learned", aggregates=["mode"], random_state=0).fit(data)
+    assert model.score(data) == 1
+    assert all(levels is None or "<none>" not in levels for levels in model._features.levels)

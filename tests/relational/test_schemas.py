@@ -11,7 +11,7 @@ import pytest
 import omnirank as om
 from omnirank.errors import DataError, DataWarning, FileFormatError
 from omnirank.relational import RelationalDataset, RelationalTree
-from omnirank.relational.folders import read_folder, table_files
+from omnirank.relational.readers import read_folder, table_files
 from reference.relational_tables import decoded_facts
 
 R = RelationalDataset
@@ -224,7 +224,9 @@ def test_a_schema_that_was_found_can_be_written_and_read(movies):
         ("[tables.movies]\ncolumns = {years = 'nominal'}", r"no column 'years' \(did you mean 'year'\?\)"),
         ("[tables.ratings]\nforeign_keys = [{column = 'movie_id', references = 'movies.nr'}]", "has no column 'nr'"),
         ("[tables.ratings]\nforeign_keys = [{references = 'movies'}]", "malformed"),
-        ("tables = 1", "malformed"),
+        ("[tables.ratings]\nforeign_keys = [{column = 'movie_id'}]", "malformed .'references' is missing"),
+        ("tables = 1", "malformed: tables must map names"),
+        ("tables = {movies = 5}", "table 'movies' is malformed"),
         # the caller names another target
         ("target = 5", "schema.toml: target: .*not 5"),
         ("target = 'movies.gnre'", r"schema.toml: .*gnre.*did you mean"),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational import (
     RelationalBoosting,
     RelationalDataset,
@@ -49,13 +49,6 @@ def test_arguments_of_tables_are_refused_by_name(name, value):
 def test_one_name_is_left_out_as_a_list_of_one_is():
     assert shops(exclude="visit.spent").fingerprint == shops(exclude=["visit.spent"]).fingerprint
     assert shops(exclude="visit").fingerprint == shops(exclude=["visit"]).fingerprint
-
-
-def test_a_time_of_a_schema_file_must_name_columns(tmp_path):
-    SHOPS.to_csv(tmp_path / "shop.csv", index=False)
-    (tmp_path / "schema.json").write_text('{"time": 5, "target": "shop.left"}')
-    with pytest.raises(FileFormatError, match=r"schema.json: time=5"):
-        RelationalDataset.from_folder(tmp_path)
 
 
 def test_arguments_of_databases_are_refused_by_name(tmp_path):
@@ -196,15 +189,3 @@ def test_a_target_without_a_known_value_is_told_from_no_target():
         RelationalForest().fit(unknown)
     with pytest.raises(DataError, match="needs a target"):
         RelationalForest().fit(shops(target="shop"))
-
-
-def test_a_schema_file_says_what_is_malformed(tmp_path):
-    SHOPS.to_csv(tmp_path / "shop.csv", index=False)
-    for text, what in (
-        ('{"tables": 5}', "tables"),
-        ('{"tables": {"shop": 5}}', "shop"),
-        ('{"tables": {"shop": {"foreign_keys": [{"column": "id"}]}}}', "references"),
-    ):
-        (tmp_path / "schema.json").write_text(text)
-        with pytest.raises(FileFormatError, match=what):
-            RelationalDataset.from_folder(tmp_path, target="shop.left")

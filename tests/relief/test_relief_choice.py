@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 import omnirank as om
 from omnirank.data.infer import target_from
 from omnirank.relief.choice import candidate_rankings, cross_validated_losses, labelled_folds
-from omnirank.relief.rules import PairSettings
+from omnirank.relief.pairs import PairSettings
 from omnirank.tasks import get_task
 
 
@@ -77,7 +77,7 @@ def test_losses_are_those_of_neighbours_in_rankings_that_have_not_seen_the_fold(
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_rankings_of_candidates_are_those_of_the_ranker(task):
     data = few_labels(task)
-    settings = PairSettings("auto", "auto", 0.75, 0.0, "exact", None)
+    settings = PairSettings("auto", "auto", 0.75, 0.0, None)
     candidates = [(None, 15), (None, 90), ((0.0, 0.0), 20), ((0.5, 1.0), 20)]
     found = candidate_rankings(settings, candidates, True, 0, data)
     assert set(found) == set(candidates)
@@ -96,3 +96,10 @@ def test_unknown_values_count_neither_as_errors_nor_as_examples():
     second = np.sqrt(4.0 / np.var([1.0, 3.0, 8.0]))
     found = task.loss(truth, means, columns)
     assert found == pytest.approx((first + second) / 2)
+
+
+def test_folds_hold_labelled_examples_once_and_classes_evenly():
+    y = np.array(["a"] * 8 + ["b"] * 4 + [None] * 5, dtype=object)
+    folds = labelled_folds(om.Dataset(np.zeros((17, 1)), y), np.random.default_rng(0))
+    assert sorted(np.concatenate(folds).tolist()) == list(range(12))
+    assert [sum(row >= 8 for row in fold) for fold in folds] == [1, 1, 1, 1]

@@ -1,16 +1,23 @@
-"""What Relief must obey whatever the data: the theory, the limits of supervision, degenerate data."""
+"""What Relief must obey whatever the data: the theory, its defaults, the limits of supervision, degenerate data."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.public_data import public_data
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.metrics import roc_auc_score
 
 import omnirank as om
 from draws import draws
+from omnirank.core.seeds import stream
+from omnirank.errors import DataError
+from omnirank.relief.choice import best_candidate
+from omnirank.relief.pairs import PairSettings
+from omnirank.relief.sums import relief_sums
 from reference import relief_scores as reference
 
 SEEDS = st.integers(0, 10**6)
@@ -54,24 +61,15 @@ def test_scale_and_offset_change_nothing(seed, scale, offset):
     np.testing.assert_allclose(scores(moved, y * scale - offset), scores(X, y), atol=1e-6)
 
 
-def test_xor_is_found_where_univariate_scores_fail():
+def test_xor_is_found_where_scores_of_single_features_fail():
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(400, 20))
-    y = (X[:, 4] > 0) ^ (X[:, 11] > 0)
-    for algorithm in ("rrelieff", "relieff"):
-        ranker = om.ReliefRanker(algorithm, n_neighbors=10).fit(X, y.astype(int))
-        assert set(ranker.ranking_.top(2)) == {"x4", "x11"}
-    assert set(om.UnivariateRanker().fit(X, y.astype(int)).ranking_.top(2)) != {"x4", "x11"}
-
-
-def test_xor_of_binary_features_is_found_where_chi_squared_fails():
-    from sklearn.feature_selection import chi2
-
-    X = np.random.default_rng(5).integers(0, 2, (300, 12))
-    y = X[:, 3] ^ X[:, 8]
-    for algorithm in ("rrelieff", "relieff"):
-        assert set(np.argsort(-scores(X, y, algorithm=algorithm, n_neighbors=10))[:2]) == {3, 8}
-    assert not {3, 8} & set(np.argsort(-chi2(X, y)[0])[:2])
+    numbers, flags = rng.normal(size=(400, 20)), rng.integers(0, 2, (300, 20))
+    for X in (numbers, flags):
+        y = ((X[:, 4] > 0) ^ (X[:, 11] > 0)).astype(int)
+        for algorithm in ("rrelieff", "relieff"):
+            assert set(np.argsort(-scores(X, y, algorithm=algorithm, n_neighbors=10))[:2]) == {4, 11}
+        for ranker in (om.UnivariateRanker(), om.InformationRanker("chi2")):
+            assert set(ranker.fit(X, y).ranking_.order[:2].tolist()) != {4, 11}
 
 
 @draws(8)
@@ -286,19 +284,30 @@ def test_the_seed_matters_only_for_samples():
     assert not np.array_equal(scores(X, y, random_state=0, **few), scores(X, y, random_state=1, **few))
 
 
-def test_parts_of_the_iterations_merge():
-    X, rng = random_data(0, n=50)
-    y = rng.normal(size=(50, 2))
-    common = {"random_state": 4, "per_target": True}
-    first = om.ReliefRanker(n_iterations=20, **common).fit(X, y).ranking_
-    second = om.ReliefRanker(n_iterations=30, first_iteration=20, **common).fit(X, y).ranking_
-    whole = om.ReliefRanker(n_iterations=50, **common).fit(X, y).ranking_
-    merged = first.merge(second)
-    np.testing.assert_allclose(merged.scores, whole.scores, atol=1e-12)
-    np.testing.assert_allclose(merged.per_target.scores, whole.per_target.scores, atol=1e-12)
-    assert merged.parameters["n_iterations"] == 50
+def test_rankings_of_several_seeds_merge(tmp_path):
+    """Their sums add up, also from a file, for features known in parts and for each target."""
+    X, rng = random_data(0, n=80)
+    y = rng.normal(size=(80, 2))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    first, second = (
+        om.ReliefRanker(n_iterations=m, per_target=True, random_state=m).fit(X, y).ranking_ for m in (50, 30)
+    )
+    first.save(tmp_path / "first.json")
+    merged = om.Ranking.load(tmp_path / "first.json").merge(second)
+    assert merged.parameters["n_iterations"] == 80
+    sums = relief_sums_of(X, y, [50, 30])
+    np.testing.assert_allclose(merged.scores, sums.together.finish()[0], atol=1e-12)
+    np.testing.assert_allclose(merged.per_target.scores, sums.alone.finish()[0], atol=1e-12)
     with pytest.raises(ValueError, match="both used the random streams"):
-        first.merge(whole)
+        first.merge(om.ReliefRanker(n_iterations=20, per_target=True, random_state=50).fit(X, y).ranking_)
+
+
+def relief_sums_of(X, y, seeds):
+    """The sums over the examples that rankers with these seeds, and as many iterations, visit."""
+    data = om.Dataset(X, y)
+    [rule] = PairSettings("auto", "auto", 0.75, 0.0, None).rules(data, [(0.0, 1.0)])
+    rows = np.concatenate([stream(seed, 0).permutation(80)[:seed] for seed in seeds])
+    return relief_sums(rule, rows, [80], [15], True)[0][0]
 
 
 @pytest.mark.parametrize(
@@ -313,15 +322,12 @@ def test_parts_of_the_iterations_merge():
         ({"influence": (0.5, 0.2)}, "influence="),
         ({"influence": 1}, "influence=1"),
         ({"sigma": -1.0}, "sigma=-1.0"),
-        ({"search": "slow"}, "search='slow'"),
         ({"target_distance": "f1"}, "choose 'auto' or 'absolute' for regression"),
         ({"algorithm": "relieff"}, "does not handle regression: choose the method relief"),
         ({"missing": "guess"}, "missing='guess'"),
         ({"influence": "best"}, "influence='best'"),
         ({"influence": ("0", "1")}, "influence="),
         ({"influence": {0.0: 1}}, "influence="),
-        ({"first_iteration": 5}, "first_iteration=5"),
-        ({"first_iteration": -1}, "first_iteration=-1"),
     ],
 )
 def test_bad_parameters_are_refused(options, message):
@@ -332,10 +338,10 @@ def test_bad_parameters_are_refused(options, message):
 
 def test_one_of_several_rankings_is_named_by_counts_or_shares_as_given():
     data, _ = om.datasets.make_friedman(50, random_state=0)
-    ranker = om.ReliefRanker(random_state=0).with_several(n_neighbors=[3, 500], n_iterations=[0.5, 20]).fit(data)
-    assert ranker.ranking_at() is ranker.ranking_ is ranker.checkpoints_[25, 49]
-    assert ranker.ranking_at(n_neighbors=500, n_iterations=0.5) is ranker.ranking_
-    assert ranker.ranking_at(n_neighbors=3, n_iterations=20) is ranker.checkpoints_[20, 3]
+    ranker = om.ReliefRanker(n_neighbors=[3, 500], n_iterations=[0.5, 20], random_state=0).fit(data)
+    assert ranker._ranking_at() is ranker.ranking_ is ranker.checkpoints_[25, 49]
+    assert ranker._ranking_at(n_neighbors=500, n_iterations=0.5) is ranker.ranking_
+    assert ranker._ranking_at(n_neighbors=3, n_iterations=20) is ranker.checkpoints_[20, 3]
 
 
 def test_importances_that_were_not_computed():
@@ -345,27 +351,123 @@ def test_importances_that_were_not_computed():
         ranker.importances_at(n_neighbors=4)
 
 
-# -- approximate neighbours -------------------------------------------------------------------------------
+# -- defaults ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::numba.core.errors.NumbaWarning")
-def test_approximate_neighbours_give_nearly_the_same_scores():
-    pytest.importorskip("pynndescent")
-    X, rng = random_data(0, n=1500, d=12)
-    X[rng.random(X.shape) < 0.02] = np.nan
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)])
-    frame["kind"] = pd.Categorical(np.where(rng.random(1500) < 0.1, None, rng.choice(["a", "b", "c"], 1500)))
-    y = np.nan_to_num(X[:, 0] + X[:, 1]) + 0.1 * rng.normal(size=1500)
-    exact = scores(frame, y)
-    near = scores(frame, y, search="approximate", random_state=0)
-    np.testing.assert_allclose(near, exact, atol=1e-2)
-    assert set(np.argsort(-near)[:2].tolist()) == {0, 1}
-    np.testing.assert_array_equal(near, scores(frame, y, search="approximate", random_state=0, n_jobs=2))
+def test_unlabelled_examples_are_used_where_they_clearly_help():
+    """Losses decide: what is lower in every fold is taken, what is lower by chance is not."""
+    left_out, k = np.array([0.5, 0.6, 0.5, 0.6]), 20
+    clear, by_chance = left_out - [0.1, 0.12, 0.1, 0.11], left_out - [0.4, -0.2, 0.1, 0.0]
+    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): clear}) == ((0.5, 1.0), k)
+    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): by_chance}) == (None, 15)
+    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): left_out}) == (None, 15)
+    assert best_candidate({((0.0, 1.0), 15): left_out, ((0.0, 1.0), 30): by_chance}) == ((0.0, 1.0), 30)
 
 
-def test_approximate_neighbours_say_what_they_need(monkeypatch):
-    import sys
+@pytest.mark.slow
+def test_unlabelled_examples_do_no_harm_by_default():
+    """Features without structure: unlabelled examples only say that all features are alike."""
+    aucs = {"auto": [], "cv": [], (0.0, 1.0): []}
+    for seed in range(4):
+        data, truth = om.datasets.make_regression(300, n_irrelevant=20, noise=0.5, random_state=seed, labelled=0.15)
+        for influence, found in aucs.items():
+            importances = om.ReliefRanker(influence=influence, random_state=0).fit(data).feature_importances_
+            found.append(roc_auc_score(truth.informative, importances))
+    assert np.mean(aucs["auto"]) > np.mean(aucs[0.0, 1.0]) + 0.05
+    assert np.mean(aucs["cv"]) > np.mean(aucs[0.0, 1.0]) + 0.05
 
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ImportError, match=r"omnirank\[ann\]"):
-        scores(*random_data(0)[:1], search="approximate")
+
+def test_few_labels_need_the_unlabelled_examples():
+    X, _ = random_data(0, n=40)
+    y = np.where(np.arange(40) < 7, X[:, 0], np.nan)
+    for influence in ("auto", "cv"):
+        assert om.ReliefRanker(influence=influence).fit(X, y).influence_ == (0.0, 1.0)
+    y[7] = 0.5
+    assert om.ReliefRanker().fit(X, y).influence_ is None
+
+
+def test_neighbours_are_chosen_with_two_examples():
+    """A fold leaves one example, which has no neighbour."""
+    with pytest.warns(UserWarning, match="differ as much as they can"):
+        ranker = om.ReliefRanker(n_neighbors="auto", random_state=0).fit([[0.0, 1.0], [1.0, 1.0]], [0.5, 1.5])
+    assert ranker.n_neighbors_ == 1
+
+
+def test_the_form_is_that_of_the_data():
+    X, _ = random_data(0, n=60)
+    classes, some = (X[:, 0] > 0).astype(int), np.where(np.arange(60) < 5, 1.0 * (X[:, 0] > 0), np.nan)
+    for y, form in ((classes, "relieff"), (some, "rrelieff"), (X[:, 0], "rrelieff"), (None, "rrelieff")):
+        ranker = om.ReliefRanker(n_neighbors=5).fit(X, y)
+        assert ranker.algorithm_ == ranker.ranking_.parameters["algorithm"] == form
+        assert ranker.ranking_.method == "relief"
+        np.testing.assert_array_equal(ranker.feature_importances_, scores(X, y, algorithm=form, n_neighbors=5))
+    one, other = (om.ReliefRanker(form, n_iterations=30, random_state=i) for i, form in enumerate(("auto", "rrelieff")))
+    with pytest.raises(DataError):
+        one.fit(X, classes).ranking_.merge(other.fit(X, classes).ranking_)
+
+
+def test_hits_and_misses_find_what_the_distance_form_does_not():
+    """One feature of three decides, behind noise: neighbours in all features hardly differ in their classes' shares."""
+    found = {"auto": 0, "rrelieff": 0}
+    for seed in range(5):
+        X, rng = random_data(seed, n=1000, d=3)
+        y = (X[:, 0] + rng.normal(size=1000) > 0).astype(int)
+        for algorithm in found:
+            found[algorithm] += int(np.argmax(scores(X, y, algorithm=algorithm)) == 0)
+    assert found["auto"] == 5
+    assert found["rrelieff"] < 5
+
+
+def test_missing_or_not_counts_only_where_missing_cells_are_distant():
+    X, _ = random_data(0)
+    absent = X[:, 0] > 0
+    wide = np.column_stack([np.where(absent, np.nan, 7.0), X[:, 1:]])
+    assert scores(wide, absent.astype(int), n_neighbors=5, missing="distant")[0] > 0.1
+    assert scores(wide, absent.astype(int), n_neighbors=5)[0] == 0
+
+
+@pytest.mark.parametrize("algorithm", ["relieff", "rrelieff"])
+def test_missing_cells_that_depend_on_the_class(algorithm):
+    """A feature that matters stays first, and noise does not rise, whose cells are missing in one class."""
+    for seed in range(3):
+        X, rng = random_data(seed, n=400)
+        y = (X[:, 0] + 0.3 * rng.normal(size=400) > 0).astype(int)
+        for column in (0, 1):
+            holes = X.copy()
+            holes[(y == 1) & (rng.random(400) < 0.6), column] = np.nan
+            assert np.argmax(scores(holes, y, algorithm=algorithm)) == 0
+    # as a reminder of what distances of missing cells do: the noise comes first
+    assert np.argmax(scores(holes, y, algorithm="rrelieff", missing="distant")) == 1
+
+
+def test_features_that_are_hardly_known_do_not_come_first():
+    X, rng = random_data(0, n=600, d=30)
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=600)
+    for classes in (False, True):
+        holes = X.copy()
+        holes[:, 2:][rng.random((600, 28)) < 0.97] = np.nan
+        found = scores(holes, (y > 0).astype(int) if classes else y)
+        assert set(np.argsort(-found)[:2].tolist()) == {0, 1}
+
+
+def test_the_only_target_alone_is_all_targets():
+    X, rng = random_data(0, n=80)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    ranking = om.ReliefRanker(per_target=True).fit(X, rng.integers(0, 2, 80)).ranking_
+    np.testing.assert_array_equal(ranking.per_target.scores, ranking.scores[None])
+
+
+def test_labels_of_a_hierarchy_have_the_f1_distance():
+    data, _ = om.datasets.make_hierarchical_multi_label(60, random_state=0)
+    np.testing.assert_array_equal(scores(data), scores(data, target_distance="f1"))
+    assert not np.allclose(scores(data), scores(data, target_distance="hamming"))
+
+
+@pytest.mark.shared_data
+def test_the_hormone_that_tells_the_sick_is_not_last():
+    """T3 of `sick` is missing in a fifth of the examples, which put it last when missing cells were distant."""
+    data = om.load(public_data() / "classification" / "sick.arff.gz", target="last")
+    data = data.take(np.sort(np.random.default_rng(0).permutation(data.n_examples)[:1500]))
+    now, before = om.ReliefRanker(), om.ReliefRanker("rrelieff", missing="distant")
+    assert "T3" in now.fit(data).ranking_.top(10)
+    assert "T3" not in before.fit(data).ranking_.top(20)

@@ -12,18 +12,16 @@ import pandas as pd
 import pytest
 
 import omnirank as om
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.data.dataset import FileSource
 from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.selection import SelectionCurve
 from omnirank.evaluation.stability import Stability
-from omnirank.report.agreement import disagreements
-from omnirank.report.features import UNCLEAR, direction
-from omnirank.report.judgement import beside_significance, how_many
+from omnirank.report.features import UNCLEAR, direction, sharing, top_counts
+from omnirank.report.judgement import beside_significance, disagreements, how_many
 from omnirank.report.overview import best_sentence, facts, stability_sentence
-from omnirank.report.reproduction import python_code, rank_command
+from omnirank.report.reproduction import python_code
 from omnirank.report.subject import Subject
-from omnirank.report.targets import sharing, top_counts
 
 pytestmark = pytest.mark.usefixtures("two_pairs")
 
@@ -300,7 +298,7 @@ class TestHowMany:
         assert why in subject.cut[1]
         assert dict(facts(subject)).get("features to keep", "").startswith("2 to predict" if n else "")
         assert ("features to keep" in dict(facts(subject))) == bool(n)
-        told = how_many(subject).content
+        told = how_many(subject)
         assert told["keep"] == ("a, b" if n else "")
         assert why in told["sentence"]
         assert ("suffice" in told["sentence"]) == bool(n)
@@ -311,15 +309,9 @@ class TestHowMany:
 
 
 class TestRepeating:
-    def test_what_no_option_says_has_no_command(self):
+    def test_data_without_a_file_are_those_that_were_ranked(self):
         ranking = om.UnivariateRanker().fit(om.datasets.load_sample("iris")).ranking_
-        assert rank_command(ranking, None) == ""
-        assert rank_command(ranking, FileSource("a.csv", {"name": "mine"})) == ""
-        assert rank_command(ranking, FileSource("a.csv", {"target": ["a,b", "c"]})) == ""
         assert "X and y as they were ranked" in python_code(ranking, None)
-        several = FileSource("a.tsv", {"target": ["a", 3], "header": False, "missing": ("-", "none")})
-        found = rank_command(ranking, several)
-        assert found == "omnirank rank a.tsv --target a,3 --header no --missing - --missing none --method univariate"
 
     def test_a_seed_that_was_drawn_is_told(self):
         data = om.datasets.load_sample("iris")
@@ -331,18 +323,16 @@ class TestRepeating:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("ranker", "method", "option"),
+        ("ranker", "method"),
         [
-            (om.EnsembleRanker(n_trees=5, random_state=3), "auto", True),
-            (om.EnsembleRanker(n_trees=5, random_state=3), "copies", False),
-            (om.UnivariateRanker(random_state=3), "auto", True),
+            (om.EnsembleRanker(n_trees=5, random_state=3), "auto"),
+            (om.EnsembleRanker(n_trees=5, random_state=3), "copies"),
+            (om.UnivariateRanker(random_state=3), "auto"),
         ],
     )
-    def test_p_values_are_repeated(self, ranker, method, option):
+    def test_p_values_are_repeated(self, ranker, method):
         data = om.datasets.load_sample("iris")
         ranking = om.significance(ranker, data, method=method)
-        command = rank_command(ranking, FileSource("a.csv", {"target": "kind"}))
-        assert command.endswith(" --significance") if option else command == ""
         code = "\n".join(line for line in python_code(ranking, None).splitlines() if not line.startswith("data"))
         scope = {"data": data}
         exec(code, scope)
@@ -352,7 +342,6 @@ class TestRepeating:
     def test_p_values_of_a_test_of_your_own_are_not_promised(self):
         ranking = om.UnivariateRanker().fit(om.datasets.load_sample("iris")).ranking_
         ranking = replace(ranking, p_values=[0.5] * 4, p_value_test="mine")
-        assert "significance" not in rank_command(ranking, FileSource("a.csv", {"target": "kind"}))
         assert "significance" not in python_code(ranking, None)
 
     def test_data_know_their_file_and_parts_do_not(self, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.errors import DataError
-from omnirank.rankers._features_in_parts import _chosen
+from omnirank.rankers.information import _chosen
 from shards.test_relief_in_parts import both
 from shards.test_sharded_dataset import frame_of, written
 

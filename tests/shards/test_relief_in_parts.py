@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from draws import draws
-from omnirank.errors import DataError, ParameterError
-from omnirank.relief.target_facts import target_facts
+from omnirank.errors import DataError
+from omnirank.relief.in_parts import target_facts
 from shards.test_sharded_dataset import frame_of, written
 
 TARGETS = ["kind", "count", "size", "l1,l2", "kind,count", "size,a", "size,kind", "wet", None]
@@ -74,7 +74,7 @@ def test_classes_are_counted_over_all_parts(tmp_path):
     seed=st.integers(0, 5),
     iterations=st.sampled_from([1.0, 0.4, [3, 10]]),
     neighbors=st.sampled_from([None, 3, [1, 5]]),
-    more=st.sampled_from([{}, {"missing": "distant"}, {"per_target": True}, {"sigma": 0.3, "first_iteration": 2}]),
+    more=st.sampled_from([{}, {"missing": "distant"}, {"per_target": True}, {"sigma": 0.3}]),
 )
 def test_parts_give_the_bits_of_the_whole(
     tmp_path_factory, n, cuts, missing, target, influence, memory, seed, iterations, neighbors, more
@@ -82,8 +82,6 @@ def test_parts_give_the_bits_of_the_whole(
     parts, _ = written(tmp_path_factory.mktemp("shards"), frame_of(n, seed, missing), [min(cut, n) for cut in cuts])
     whole, streamed = om.open_shards(parts, target, max_memory="1G"), om.open_shards(parts, target)
     streamed.source.max_memory = min(memory, streamed.n_bytes - 1)
-    if "first_iteration" in more:
-        iterations = 3
     ranker = om.ReliefRanker(
         n_iterations=iterations, n_neighbors=neighbors, influence=influence, random_state=seed, **more
     )
@@ -196,8 +194,8 @@ def test_parameters_that_the_data_choose(tmp_path, missing):
 
 @pytest.mark.slow
 def test_parameters_are_chosen_on_a_sample(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("omnirank.rankers._relief_drawing._MOST_SAMPLED", 60)
-    monkeypatch.setattr("omnirank.rankers._relief_drawing._FEWEST_SAMPLED", 60)
+    monkeypatch.setattr("omnirank.rankers.relief._MOST_SAMPLED", 60)
+    monkeypatch.setattr("omnirank.rankers.relief._FEWEST_SAMPLED", 60)
     frame = frame_of(300, missing=0.1)
     frame["kind"] = frame["kind"].where(np.arange(300) % 5 == 0)
     parts, _ = written(tmp_path, frame, [50])
@@ -222,7 +220,7 @@ def test_workers_change_no_bit(tmp_path, backend):
 
 @pytest.mark.slow
 def test_all_examples_are_a_thousand_beyond_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("omnirank.rankers._relief_drawing._MOST_ANCHORS", 100)
+    monkeypatch.setattr("omnirank.rankers.relief._MOST_ANCHORS", 100)
     parts, _ = written(tmp_path, frame_of(300), [40, 90])
     whole, streamed = both(parts, "size")
     with pytest.warns(UserWarning, match=r"the neighbours of 100 of them, .*, not those of all \d+ \(n_iterations=1.0"):
@@ -235,30 +233,12 @@ def test_all_examples_are_a_thousand_beyond_memory(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_rankings_of_other_iterations_merge(tmp_path):
-    parts, _ = written(tmp_path, frame_of(200), [40, 90])
-    _, streamed = both(parts, "l1,l2")
-    rankings = [om.ReliefRanker(n_iterations=40, first_iteration=i, random_state=0).fit(streamed) for i in (0, 40)]
-    merged = rankings[0].ranking_.merge(rankings[1].ranking_)
-    whole = om.ReliefRanker(n_iterations=80, random_state=0).fit(streamed).ranking_
-    np.testing.assert_allclose(merged.scores, whole.scores, rtol=1e-12)
-
-
-@pytest.mark.slow
 def test_the_passes_are_told(tmp_path, caplog):
     parts, _ = written(tmp_path, frame_of(300), [40, 90])
     _, streamed = both(parts, "l1,l2", max_memory=2000)
     with caplog.at_level(logging.INFO, "omnirank"):
         om.ReliefRanker(n_iterations=150, random_state=0).fit(streamed)
     assert "150 examples in 3 blocks: their neighbours take 3 passes over the shards" in caplog.text
-
-
-@pytest.mark.slow
-def test_an_index_is_for_memory(tmp_path):
-    parts, _ = written(tmp_path, frame_of(100), [40])
-    _, streamed = both(parts, "l1,l2", max_memory=2000)
-    with pytest.raises(ParameterError, match="search='approximate': it is for data in memory: choose 'exact'"):
-        om.ReliefRanker(search="approximate").fit(streamed)
 
 
 @pytest.mark.slow
@@ -271,16 +251,13 @@ def test_a_shard_that_changes_is_named(tmp_path):
 
 
 @pytest.mark.slow
-def test_other_sources(tmp_path):
-    dd = pytest.importorskip("dask.dataframe")
-    frame = frame_of(120).drop(columns="wet")
-    parts, _ = written(tmp_path, frame, [40])
-    expected = om.ReliefRanker(n_iterations=30, random_state=0).fit(om.load(tmp_path / "whole.parquet", "size"))
-    for source in (pads.dataset(parts), dd.from_pandas(frame, npartitions=3)):
-        streamed = om.open_shards(source, "size", max_memory=5000)
-        assert not streamed.fits_in_memory
-        found = om.ReliefRanker(n_iterations=30, random_state=0, n_jobs=2).fit(streamed)
-        assert np.array_equal(found.feature_importances_, expected.feature_importances_)
+def test_a_pyarrow_dataset(tmp_path):
+    parts, whole = written(tmp_path, frame_of(120), [40])
+    expected = om.ReliefRanker(n_iterations=30, random_state=0).fit(om.load(whole, "size"))
+    streamed = om.open_shards(pads.dataset(parts), "size", max_memory=5000)
+    assert not streamed.fits_in_memory
+    found = om.ReliefRanker(n_iterations=30, random_state=0, n_jobs=2).fit(streamed)
+    assert np.array_equal(found.feature_importances_, expected.feature_importances_)
 
 
 @pytest.mark.slow

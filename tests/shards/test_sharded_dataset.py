@@ -130,18 +130,10 @@ def test_levels_of_one_part_only_and_parts_without_any(tmp_path):
     data = om.open_shards(parts, "kind")
     assert data.n_shards == 4
     assert_same(data.read(), om.load(whole, "kind"))
-
-
-def test_categories_keep_their_order(tmp_path):
-    frame = frame_of(40, missing=0.0)
-    frame["town"] = pd.Categorical(frame["town"], ["Piran", "Bled", "Ptuj", "Kranj"])
-    parts, whole = written(tmp_path, frame, [13, 30])
-    assert_same(om.open_shards(parts, "kind").read(), om.load(whole, "kind"))
-
-
-def test_numbers_that_are_nominal(tmp_path):
-    parts, whole = written(tmp_path, frame_of(40), [13, 30])
-    assert_same(om.open_shards(parts, "size", nominal="n,count").read(), om.load(whole, "size", nominal="n,count"))
+    frame["town"] = pd.Categorical(frame["town"], ["Piran", "Bled", "Aachen", "Ptuj", "Kranj"])
+    parts, whole = written(tmp_path, frame, [13, 20, 25])
+    for options in ({}, {"nominal": "n,count"}):
+        assert_same(om.open_shards(parts, "size", **options).read(), om.load(whole, "size", **options))
 
 
 def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
@@ -176,20 +168,17 @@ def test_data_sets_of_omnirank_keep_target_and_hierarchy(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "noted", [b"{", b"[]", b'{"format": "omnirank-dataset"}', b'{"format": "omnirank-dataset", "version": 9}']
+    ("key", "noted", "whose"),
+    [
+        *((b"omnirank", noted, "omnirank metadata") for noted in (b"{", b"[]", b'{"format": "omnirank-dataset"}')),
+        (b"omnirank", b'{"format": "omnirank-dataset", "version": 9}', "omnirank metadata"),
+        *((b"pandas", noted, "metadata of pandas") for noted in (b"{", b"[]", b"{}", b'{"index_columns": 3}')),
+    ],
 )
-def test_malformed_notes_name_their_shard(tmp_path, noted):
-    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"omnirank": noted})
+def test_malformed_notes_name_their_shard(tmp_path, key, noted, whose):
+    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({key: noted})
     pq.write_table(table, tmp_path / "0.parquet")
-    with pytest.raises(DataError, match=r"0.parquet: the omnirank metadata are malformed"):
-        om.open_shards(tmp_path)
-
-
-@pytest.mark.parametrize("noted", [b"{", b"[]", b"{}", b'{"index_columns": 3}'])
-def test_malformed_notes_of_pandas_name_their_shard(tmp_path, noted):
-    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": noted})
-    pq.write_table(table, tmp_path / "0.parquet")
-    with pytest.raises(DataError, match=r"0.parquet: the metadata of pandas are malformed"):
+    with pytest.raises(DataError, match=rf"0.parquet: the {whose} are malformed"):
         om.open_shards(tmp_path)
 
 
@@ -208,7 +197,6 @@ def test_doubtful_classes_are_doubtful_here_too(tmp_path):
 
 @pytest.mark.slow
 def test_all_kinds_of_sources(tmp_path):
-    dd = pytest.importorskip("dask.dataframe")
     frame = frame_of(40)
     parts, whole = written(tmp_path, frame, [10, 25])
     expected = om.load(whole, "size")
@@ -224,10 +212,6 @@ def test_all_kinds_of_sources(tmp_path):
     }
     for name, source in sources.items():
         assert_same(om.open_shards(source, "size").read(), expected), name
-    dask = dd.from_pandas(frame.astype({"wet": "boolean"}), npartitions=3)  # Dask makes texts of objects
-    found = om.open_shards(dask, "size")
-    assert found.n_shards == 3
-    assert_same(found.read(), expected)
 
 
 def test_folders_that_stand_for_columns(tmp_path):

@@ -11,6 +11,7 @@ import omnirank as om
 from omnirank.errors import DataError
 from omnirank.shards import summary
 from omnirank.shards.source import ShardSource
+from omnirank.shards.summary import ColumnSummary
 
 
 @pytest.fixture
@@ -65,17 +66,6 @@ def test_columns_at_a_time_change_no_bit(parts, monkeypatch, target, at_once):
     assert found.feature_levels == together.feature_levels
 
 
-def test_sums_are_those_of_all_rows(parts):
-    folder, frame = parts
-    found = opened(folder).summary
-    for name in ("far", "a"):
-        assert found.loc[name, "mean"] == pytest.approx(frame[name].mean(), rel=1e-14)
-        assert found.loc[name, "variance"] == pytest.approx(frame[name].var(ddof=0), rel=1e-12)
-        assert (found.loc[name, "low"], found.loc[name, "high"]) == (frame[name].min(), frame[name].max())
-    assert found.loc["a", "missing"] == pytest.approx(frame["a"].isna().mean())
-    assert found.loc["town", "n_levels"] == 3
-
-
 def test_one_fraction_makes_numbers_of_all(parts):
     folder, frame = parts
     late = frame["kind"].astype(float)
@@ -94,3 +84,23 @@ def test_too_many_classes_are_told_over_all_stretches(parts, monkeypatch):
     frame.assign(kind=np.arange(400)).to_parquet(folder / "0.parquet", row_group_size=30)
     with pytest.raises(DataError, match="'kind' has more than 100 different whole numbers"):
         opened(folder)
+
+
+def test_blocks_of_one_part_are_taken_together():
+    summary = ColumnSummary()
+    for cells in ([-4.0, 9.0], [np.nan, 1.0], [2.0]):
+        summary.add_numbers(np.array(cells), "a")
+    assert (summary.n_known, summary.low, summary.high) == (4, -4.0, 9.0)
+    assert summary.mean == pytest.approx(2.0)
+    assert summary.variance == pytest.approx(np.var([-4.0, 9.0, 1.0, 2.0]))
+
+
+@pytest.mark.parametrize("number", [0.5, 2.0**60])
+def test_a_number_that_is_no_class_ends_the_counting_of_classes(number):
+    summary = ColumnSummary(values={})
+    summary.add_numbers(np.array([1.0, 2.0, 2.0]), "y")
+    assert not summary.has_fractions
+    assert summary.counts == {1.0: 1, 2.0: 2}
+    summary.add_numbers(np.array([3.0, number]), "y")
+    assert summary.has_fractions
+    assert list(summary.counts) == [number]

@@ -15,7 +15,7 @@ from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.measures import MEASURES, measures_of, primary_measure
 from omnirank.tasks import register_task, unregister_task
-from omnirank.tasks.regression import Regression
+from omnirank.tasks.variables import Regression
 from omnirank.testing import ranker_checks, tiny_dataset
 from reference.circular_task import Circular
 

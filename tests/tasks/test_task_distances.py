@@ -268,9 +268,8 @@ def test_euclidean_distance_needs_a_hierarchy():
 def test_thousands_of_labels_are_not_made_dense(monkeypatch):
     rng = np.random.default_rng(0)
     n_labels = 4125
-    hierarchy = Hierarchy.from_array(
-        [-1, *(int(rng.integers(max(0, i // 3 - 5), i // 2 + 1)) for i in range(n_labels - 1))]
-    )
+    above = [int(rng.integers(max(0, i // 3 - 5), i // 2 + 1)) for i in range(n_labels - 1)]
+    hierarchy = Hierarchy(tuple(map(str, range(n_labels))), ((), *((parent,) for parent in above)))
     sets = [{hierarchy.labels[i] for i in rng.integers(0, n_labels, 5)} for _ in range(1600)]
     target = target_from(sets, hierarchy=hierarchy)[0]
     first, second = rng.integers(0, 1600, (2, 1600 * 15))

@@ -37,17 +37,6 @@ def test_integrals(measurements, max_gap, bounds, min_known):
     np.testing.assert_allclose(ts.integrals(series, grid, min_known=min_known), expected, rtol=1e-9, atol=1e-9)
 
 
-@given(MEASUREMENTS, MAX_GAPS, GRIDS, st.integers(1, 5))
-def test_blocks_change_no_bit(measurements, max_gap, bounds, block):
-    times, values = split(measurements)
-    grid, series = ts.Grid(*bounds), ts.Series(times, values, max_gap=max_gap)
-    expected = ts.integrals(series, grid, min_known=0.25)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("omnirank.timeseries.features._BLOCK", block)
-        found = ts.integrals(series, grid, min_known=0.25)
-    assert found.tobytes() == expected.tobytes()
-
-
 @given(MEASUREMENTS, GRIDS, st.sampled_from(["mean", "min", "max", "sum", "last", "count"]))
 def test_aggregates(measurements, bounds, how):
     times, values = split(measurements)

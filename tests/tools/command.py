@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 from typer.testing import CliRunner
 
 from omnirank.cli.app import app
@@ -12,6 +15,11 @@ def run(*arguments, code=0, env=None):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments], env=env)
     assert result.exit_code == code, (result.output, result.exception)
     return result
+
+
+def rows(*arguments):
+    """Run ``omnirank ... --csv`` and return the rows that it prints."""
+    return list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
 
 
 def output(*arguments, code=0):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draws import draws
-from omnirank.trees.kernels.level_order import first_component
+from omnirank.trees.kernels.levels import first_component
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 

@@ -13,6 +13,7 @@ import pytest
 from omnirank.core.kernels import vector as vector
 from reference import trees_cases as cases
 from reference.trees_growing import Problem
+from trees.test_draw_lanes import jitted
 from trees.test_semi_supervised_growing import agree, few_labels
 
 KINDS = (*cases.SPACES, "gram")
@@ -73,41 +74,24 @@ def test_vector_helpers_agree_with_their_plain_twins():
     for dtype in (np.uint16, np.uint32):
         values = rng.integers(0, 9, 3 * vector.LANES).astype(dtype)
         for limit in (0, 4, np.iinfo(dtype).max):
-            found = _count_smaller(values, 7, dtype(limit))
-            assert found == vector._count_smaller_plain(values, 7, dtype(limit))
+            arguments = values, 7, dtype(limit)
+            assert jitted(vector.count_smaller)(*arguments) == vector._count_smaller_plain(*arguments)
+    smaller, larger = jitted(vector.smaller), jitted(vector.larger)
     for dtype in (np.uint16, np.uint64, np.int64, np.float64):
         for a, b in rng.integers(0, 5, (20, 2)).astype(dtype):
-            assert _ends(a, b) == (min(a, b), max(a, b))
-    assert _ends(np.int64(-1), np.int64(1)) == (-1, 1)
-    assert _ends(np.uint64(2**63), np.uint64(1)) == (1, 2**63)
-    for lanes, add in ((8, _add_8), (32, _add_32)):
+            assert (smaller(a, b), larger(a, b)) == (min(a, b), max(a, b))
+    for a, b in ((np.int64(-1), np.int64(1)), (np.uint64(1), np.uint64(2**63))):
+        assert (smaller(b, a), larger(b, a)) == (a, b)
+    for word in (0, 1, 2**63, 2**64 - 1, 0x5851F42D4C957F2D):
+        assert jitted(vector.count_bits)(np.uint64(word)) == vector._count_bits_plain(np.uint64(word))
+    for lanes, add in ((8, vector.add_running_norms_8), (32, vector.add_running_norms_32)):
         matrix = rng.normal(size=(10, 48))
         order = rng.permutation(10).astype(np.uint32).reshape(2, 5)
         out = rng.normal(size=(3, 6))
         expected = out.copy()
         vector._add_running_norms_plain(lanes)(matrix, 8, order, 1, 4, expected, 2)
-        add(matrix, 8, order, 1, 4, out, 2)
+        jitted(add)(matrix, 8, order, 1, 4, out, 2)
         np.testing.assert_allclose(out, expected)
-
-
-@numba.njit
-def _ends(a, b):
-    return vector.smaller(a, b), vector.larger(a, b)
-
-
-@numba.njit
-def _count_smaller(values, start, limit):
-    return vector.count_smaller(values, start, limit)
-
-
-@numba.njit
-def _add_8(matrix, column, order, part, n, out, out_part):
-    vector.add_running_norms_8(matrix, column, order, part, n, out, out_part)
-
-
-@numba.njit
-def _add_32(matrix, column, order, part, n, out, out_part):
-    vector.add_running_norms_32(matrix, column, order, part, n, out, out_part)
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ from draws import draws
 from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
-from omnirank.trees.codes import code_features
-from omnirank.trees.drawn_features import drawn_features
+from omnirank.trees.codes import DrawnFeatures, code_features
 from omnirank.trees.kernels import spaces as kinds
-from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.grow_tree import grow
 from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.unknown import DenseBlocks
+from omnirank.trees.layout import feature_kind
 from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases
 from reference import trees_growing as reference
@@ -161,7 +161,9 @@ def first_tree(table, y, task, seed, random_tests=False):
     clustering = clustering_columns(columns)
     assume(len(clustering.columns) > 0)
     space = clustering_space(columns, clustering)
-    features = drawn_features(table, 3, space) if random_tests else code_features(table)
+    features = code_features(table)
+    if random_tests:
+        features = DrawnFeatures(table, feature_kind(table, None, space, 3, random_tests)[0])
     return grow(space, features.cells, np.ones(table.n_rows), cases.settings(min_leaf=2), np.uint64(seed))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from omnirank.trees.kernels import random as random
+from omnirank.trees.kernels import candidates as random
 from reference import trees_cases as cases
 from reference.trees_growing import Problem
 

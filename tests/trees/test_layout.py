@@ -11,12 +11,11 @@ import omnirank as om
 from omnirank.data import table as tables
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.score_sums import mean_scores
+from omnirank.ensembles.scores import mean_scores
 from omnirank.errors import DataError
 from omnirank.trees import space as spaces
-from omnirank.trees.codes import SparseFeatures
+from omnirank.trees.codes import SparseFeatures, sparse_codes
 from omnirank.trees.layout import non_zero_cells
-from omnirank.trees.sparse_codes import sparse_codes
 
 N = 120
 

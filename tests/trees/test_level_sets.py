@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS
+from omnirank.trees.kernels.levels import MOST_GREEDY_LEVELS
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 

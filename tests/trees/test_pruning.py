@@ -12,7 +12,7 @@ import omnirank as om
 from draws import draws
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.testing import tiny_dataset
-from omnirank.trees.column_gains import column_gains
+from omnirank.trees.prototypes import column_gains
 from omnirank.trees.pruning import (
     Pruning,
     leaf_errors,
@@ -94,7 +94,7 @@ def test_agrees_with_the_reference_on_random_data(seed, penalty, unknown):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("block", [1, 64], ids=["column by column", "at once"])
 def test_gains_of_the_columns_add_up_to_those_of_the_tests(task, block, monkeypatch):
-    monkeypatch.setattr("omnirank.trees.column_gains._BLOCK", block)
+    monkeypatch.setattr("omnirank.trees.prototypes._BLOCK", block)
     dataset = tiny_dataset(task)
     weight = np.random.default_rng(0).integers(1, 4, dataset.n_examples).astype(float)
     plan, grown = grown_on(dataset, weight, GrowingRules("bagging", bootstrap=False, min_samples_leaf=1))

@@ -14,11 +14,10 @@ from draws import draws
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.trees import space
-from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.gram import GramColumns
+from omnirank.trees import layout
 from omnirank.trees.kernels.labels import LabelSets
-from omnirank.trees.kernels.two_parts import TwoParts
+from omnirank.trees.kernels.spaces import GramColumns
+from omnirank.trees.kernels.unknown import DenseBlocks, TwoParts
 from reference import ensembles_cases, trees_cases
 from reference import trees_growing as reference
 from reference.trees_semi_supervised import problem_of
@@ -30,7 +29,7 @@ few = draws(1)
 @pytest.fixture(autouse=True, scope="module")
 def products_for_small_data():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(space, "_LEAST_GRAM_COLUMNS", 0)
+        patch.setattr(layout, "_LEAST_GRAM_COLUMNS", 0)
         yield
 
 
@@ -167,7 +166,7 @@ def test_products_of_rows_grow_the_trees_of_columns(monkeypatch):
     for w in (0.0, 0.5):
         rules = GrowingRules(supervision=w, max_features="sqrt")
         by_rows = make_plan(dataset, rules, 0)
-        monkeypatch.setattr(space, "_MOST_GRAM_ROWS", 0)
+        monkeypatch.setattr(layout, "_MOST_GRAM_ROWS", 0)
         by_columns = make_plan(dataset, rules, 0)
         monkeypatch.undo()
         kinds = [p.space.features if isinstance(p.space, TwoParts) else p.space for p in (by_rows, by_columns)]

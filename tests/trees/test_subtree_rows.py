@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
-from omnirank.trees.kernels import grow_tree, subtree_rows
+from omnirank.trees.kernels import grow_tree
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.split import NumericCodes
 from reference import trees_cases as cases
@@ -29,7 +29,7 @@ def test_copies_have_the_ranks_of_their_rows(data):
     features = NumericCodes(codes, MISSING, np.zeros(0, np.uint64), np.zeros(3, bool), np.zeros((0, 0), np.uint32))
     rows = np.flatnonzero(rng.random(n) < 0.6).astype(np.uint32)
     z = rng.normal(size=n)
-    copy = subtree_rows._copies_of_codes(OneColumn(z), features, n).copy
+    copy = grow_tree._copies_of_codes(OneColumn(z), features, n).copy
     copy(np.arange(n, dtype=np.uint32))  # memory that was used before
     space, copied = copy(rows)
     np.testing.assert_array_equal(space.z, z[rows])
@@ -46,8 +46,8 @@ def copies(monkeypatch):
     """Have subtrees of up to so many rows copied (0: none), whatever the size of the data."""
 
     def set_rows(n):
-        monkeypatch.setattr(subtree_rows, "LARGE", 0 if n else 2**62)
-        monkeypatch.setattr(subtree_rows, "MOST_ROWS", n)
+        monkeypatch.setattr(grow_tree, "LARGE", 0 if n else 2**62)
+        monkeypatch.setattr(grow_tree, "MOST_ROWS", n)
 
     return set_rows
 
@@ -70,9 +70,7 @@ def test_trees_with_copies_are_the_same(copies, n_columns, missing):
     assert len(expected.feature) > 100
     for most in (2, 5, 50, 399, 10_000):
         copies(most)
-        found = cases.grow(problem, kind, weight, cases.settings(2), 3, wide=True)
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, other)
+        cases.assert_same_bits(cases.grow(problem, kind, weight, cases.settings(2), 3, wide=True), expected)
 
 
 @pytest.mark.slow
@@ -89,8 +87,7 @@ def test_large_data_are_copied(copies, monkeypatch):
     found = plan.grow(0)
     assert sum(sizes) == len(found.rows)
     assert max(sizes) <= 10_000
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    cases.assert_same_bits(found, expected)
 
 
 @pytest.mark.slow
@@ -104,8 +101,7 @@ def test_labelled_rows_of_large_data_are_copied(copies):
     data.plan(GrowingRules(supervision=0.5))  # codes all rows, of which the labelled ones are taken
     found = data.labelled.plan(rules).grow(0)
     expected = make_plan(data.dataset.take(data.dataset.labelled), rules, 0).grow(0)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    cases.assert_same_bits(found, expected)
 
 
 @pytest.mark.slow
@@ -116,18 +112,14 @@ def test_extra_trees_on_copies_are_the_same(copies, monkeypatch, n_columns):
     data = om.Dataset(X, X[:, :n_columns] + rng.normal(size=(len(X), n_columns)))
     rules = GrowingRules("extra-trees", max_features=3)
     expected = make_plan(data, rules, 0).grow(0)
-    monkeypatch.setattr(subtree_rows, "_MOST_BYTES", 8 * 12 * 1000)
-    monkeypatch.setattr(subtree_rows, "_LEAST_ROWS", 1)
+    monkeypatch.setattr(grow_tree, "_MOST_BYTES", 8 * 12 * 1000)
+    monkeypatch.setattr(grow_tree, "_LEAST_ROWS", 1)
     copies(10_000)
     sizes = counted_copies(monkeypatch)
     found = make_plan(data, rules, 0).grow(0)
     assert sum(sizes) == len(found.rows)
     assert max(sizes) <= 1000
-    for name, one, other in zip(found._fields, found, expected, strict=True):
-        if name == "gain":  # sums are added up in another order
-            np.testing.assert_allclose(one, other, rtol=1e-9)
-        else:
-            np.testing.assert_array_equal(one, other)
+    cases.assert_same_bits(found, expected, gains=False)
 
 
 def counted_copies(monkeypatch):
@@ -141,6 +133,6 @@ def counted_copies(monkeypatch):
 
         return kind._replace(copy=counted)
 
-    make = subtree_rows.copies_of_rows
+    make = grow_tree.copies_of_rows
     monkeypatch.setattr(grow_tree, "copies_of_rows", lambda *parts: counting(make(*parts)))
     return sizes

@@ -5,30 +5,31 @@ from typing import Annotated
 
 import typer
 
-from omnirank.cli.ending import ending_on_sigterm
-from omnirank.cli.options import EncodingOption
+from omnirank.cli import reading
+from omnirank.cli.options import option
 from omnirank.cli.output import note, say
+from omnirank.cli.writing import ending_on_sigterm
 
 
 def clus(
     settings: Annotated[Path, typer.Argument(metavar="SETTINGS.s", help="A settings file of CLUS.")],
-    forest: Annotated[bool, typer.Option("-forest", "--forest", help="Learn an ensemble and rank by it.")] = False,
-    ssl: Annotated[bool, typer.Option("-ssl", "--ssl", help="Let unlabelled examples count.")] = False,
-    relief: Annotated[bool, typer.Option("-relief", "--relief", help="Rank features by Relief.")] = False,
-    xval: Annotated[bool, typer.Option("-xval", "--xval", help="Cross-validate the models, too.")] = False,
-    silent: Annotated[
-        bool, typer.Option("-silent", "--silent", help="Print nothing; the .out file has the notes.")
-    ] = False,
-    encoding: EncodingOption = "utf-8",
+    forest: Annotated[bool, option("-forest --forest", "Learn an ensemble and rank by it.")] = False,
+    ssl: Annotated[bool, option("-ssl --ssl", "Let unlabelled examples count.")] = False,
+    relief: Annotated[bool, option("-relief --relief", "Rank features by Relief.")] = False,
+    xval: Annotated[bool, option("-xval --xval", "Cross-validate the models, too.")] = False,
+    silent: Annotated[bool, option("-silent --silent", "Print nothing; the .out file has the notes.")] = False,
+    encoding: reading.Encoding = None,
 ) -> None:
-    """Do what CLUS would do with a settings file, and write its .out, .xval and .fimp files beside it."""
+    """Run a settings file of CLUS as it is.
+
+    Its .out, .xval and .fimp files are written beside it.
+    """
     from omnirank.clus.run import run_clus
 
     with ending_on_sigterm():
-        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, xval=xval, encoding=encoding)
+        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, xval=xval, encoding=encoding or "utf-8")
     if silent:
         return
-    for text in run.notes:
-        note(text)
+    note(*run.notes)
     for file in run.files:
         say(f"Output written to: {file}")

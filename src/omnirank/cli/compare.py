@@ -1,15 +1,16 @@
-"""``omnirank compare``: what studies have found, as tables, diagrams and files."""
+"""``omnirank compare``: results of studies as tables, diagrams and files; ``compare-rankings``: agreement of two."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.ending import ending_on_sigterm
-from omnirank.cli.files import save_picture
-from omnirank.cli.options import CsvOption
-from omnirank.cli.output import figures, frame_csv, note, say, table
+from omnirank.cli import options
+from omnirank.cli.options import option
+from omnirank.cli.output import frame_csv, note, print_csv, say, table
+from omnirank.cli.writing import write_picture, write_text
+from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,51 +19,72 @@ if TYPE_CHECKING:
     from omnirank.measures import Measure
 
 
+_INDICES = {
+    "spearman": "rank correlation of the scores, -1 to 1",
+    "kendall": "share of agreeing minus disagreeing pairs, -1 to 1",
+    "jaccard": "overlap of the top, 0 to 1",
+    "kuncheva": "overlap of the top, corrected for chance, up to 1",
+    "fuji_area": "fuzzy overlap of the top j, mean over all j, 0 to 1",
+}
+_PATH = "A store (.sqlite), a plan, or a folder of stores."
+_OUT = "Folder for tables (Markdown, LaTeX, CSV), diagrams and curves."
+
+
+def compare_rankings(
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A ranking, .json or .csv.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another ranking of the same features.")],
+    k: Annotated[int | None, option("--top -k K", "Size of the top sets (default: square root of all).", min=1)] = None,
+    csv: options.Csv = False,
+) -> None:
+    """Compare two rankings of the same features."""
+    from omnirank.core.ranking.comparison import compare_rankings
+    from omnirank.core.ranking.ranking import Ranking
+
+    indices = compare_rankings(Ranking.load(first), Ranking.load(second), k).to_dict()
+    if csv:
+        print_csv(("measure", "value"), sorted(indices.items()))
+        return
+    say(f"{counted(indices['n_features'], 'feature')}; the top are {indices['k']} of them (--top)")
+    rows = [[name, f"{indices[name]:.4f}", text] for name, text in _INDICES.items()]
+    table((("measure", "left"), ("value", "right"), ("meaning", "left")), rows)
+
+
 def compare(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="STORE_OR_FOLDER", help="A store (.sqlite), a plan, or a folder of stores.", show_default=False
-        ),
-    ],
+    path: Annotated[Path, typer.Argument(metavar="STORE_OR_FOLDER", help=_PATH)],
     measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", help="Measure; may be repeated (default: those of the plan)."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for tables (Markdown, LaTeX, CSV), diagrams and curves."),
+        list[str] | None, option("--measure -m NAME", "Measure; repeatable (default: those of the plan).")
     ] = None,
     control: Annotated[
-        str | None, typer.Option("--control", help="Compare all methods with this one (Bonferroni-Dunn).")
+        str | None, option("--control METHOD", "Compare all methods with this one (Bonferroni-Dunn).")
     ] = None,
-    alpha: Annotated[float, typer.Option("--alpha", help="Level of significance.")] = 0.05,
-    csv: CsvOption = False,
+    alpha: Annotated[float, option("--alpha P", "Level of significance (default: 0.05).")] = 0.05,
+    out: Annotated[Path | None, option("--out -o FOLDER", _OUT)] = None,
+    csv: options.Csv = False,
 ) -> None:
-    """Compare the methods of studies: tables by data set, average ranks, tests, times.
+    """Compare the methods of studies.
 
-    Results are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
+    Printed are tables by data set, average ranks, tests and times. Results are means over folds and seeds.
     """
-    from omnirank.core.errors import ParameterError
     from omnirank.core.parameters import check, choice
     from omnirank.evaluation.experiments.results import read_results
     from omnirank.measures import MEASURES
 
-    for name in measure or []:
-        check("measure", name, choice(*MEASURES))
     results = read_results(path)
-    recorded = {name for study in results for name in study.recorded}
+    recorded = sorted({name for study in results for name in study.recorded})
     for name in measure or []:
-        if recorded and name not in recorded:
-            there = choice(*sorted(recorded)).advice(name)
-            raise ParameterError("measure", name, f"there are no results of it; {there}")
+        check("measure", name, choice(*recorded or MEASURES))
     if csv:
-        _print_figures(list(results), measure)
+        _print_csv(list(results), measure)
         return
     for study in results:
         say(f"study {study.name}", "bold")
         _warn_of_gaps(study)
-        reports = [_Report(study, name, k, alpha, control) for name, k in _settings(study, measure)]
+        wanted = measure or study.measures
+        for name in wanted:
+            if study.recorded and name not in study.recorded:
+                note(f"{study.name}: no data set has {name}; there are {', '.join(study.recorded)}")
+        names = [name for name in wanted if name in (study.recorded or wanted)]
+        reports = [_Report(study, name, k, alpha, control) for name in names for k in study.neighbor_counts]
         reports = [report for report in reports if not report.table.empty]
         for report in reports:
             report.show()
@@ -71,20 +93,11 @@ def compare(
             say("seconds of a fit (median)")
             _print_table(times)
         if out is not None:
-            with ending_on_sigterm():
-                _write_all(study, reports, out)
+            _write_all(study, reports, out)
             say(f"tables and diagrams written to {out}")
 
 
-def _settings(study: "StudyResults", measures: list[str] | None) -> Iterator[tuple[str, int]]:
-    for name in measures or study.measures:
-        if study.recorded and name not in study.recorded:
-            note(f"{study.name}: no data set has {name}; there are {', '.join(study.recorded)}")
-            continue
-        yield from ((name, k) for k in study.neighbor_counts)
-
-
-def _print_figures(studies: list["StudyResults"], measures: list[str] | None) -> None:
+def _print_csv(studies: list["StudyResults"], measures: list[str] | None) -> None:
     heading = ("study", "data", "method", "labelled", "neighbors", "measure", "mean", "n")
     rows: list[tuple[Any, ...]] = [
         (study.name, *row)
@@ -94,7 +107,7 @@ def _print_figures(studies: list["StudyResults"], measures: list[str] | None) ->
     ]
     rows.sort(key=lambda row: row[:6])
     # the store's 0 is no number: labels as they are; the task's number of neighbours, or a method that predicts itself
-    figures(heading, [(*row[:3], row[3] or "", row[4] or "", *row[5:]) for row in rows])
+    print_csv(heading, [(*row[:3], row[3] or "", row[4] or "", *row[5:]) for row in rows])
 
 
 def _warn_of_gaps(study: "StudyResults") -> None:
@@ -123,32 +136,23 @@ class _Report:
             open_rows = self.table.isna().all(axis=1)
             self.unfinished = [str(name) for name in self.table.index[open_rows]]
             self.table = self.table[~open_rows]
+        way = "larger is better" if self.measure.larger_is_better else "smaller is better"
+        judged = f", {neighbors} neighbours" if neighbors else ""
+        area = ", area over labelled examples" if len(study.labelled_counts) > 1 else ""
+        self.title = f"{self.measure.title}{judged}{area} ({way})"
+        self.stem = _file_name(f"{study.name}-{measure}" + (f"-{neighbors}" if neighbors else ""))
         self.comparison: Any = None
         whole = self.table.dropna() if not self.table.empty else self.table
         if len(whole) >= 2 and whole.shape[1] >= 2:
             self.comparison = study.compare(measure, neighbors, alpha=alpha, control=control)
-
-    @property
-    def title(self) -> str:
-        """Measure, direction and setting in words."""
-        way = "larger is better" if self.measure.larger_is_better else "smaller is better"
-        judged = f", {self.neighbors} neighbours" if self.neighbors else ""
-        area = ", area over labelled examples" if len(self.study.labelled_counts) > 1 else ""
-        return f"{self.measure.title}{judged}{area} ({way})"
-
-    @property
-    def stem(self) -> str:
-        """Name of files."""
-        judged = f"-{self.neighbors}" if self.neighbors else ""
-        return _file_name(f"{self.study.name}-{self.measure.name}{judged}")
 
     def show(self) -> None:
         """Print the tables."""
         say(self.title, "bold")
         _print_table(self.table)
         tasks = self.study.facts["tasks"]
-        known = {*self.table.index, *self.unfinished}
-        without = [f"{name} ({tasks[name]})" for name in self.study.facts["data"] if name not in known]
+        listed = {*self.table.index, *self.unfinished}
+        without = [f"{name} ({tasks[name]})" for name in self.study.facts["data"] if name not in listed]
         if self.unfinished:
             note(f"no complete results yet of {', '.join(self.unfinished)}: left out")
         if without:
@@ -164,23 +168,18 @@ class _Report:
 
     def write(self, folder: Path) -> None:
         """Write the tables and diagrams of this measure."""
-        from omnirank.evaluation.experiments.results import latex_table, markdown_table
-
-        way = self.measure.larger_is_better
-        markdown, latex = [f"# {self.title}", markdown_table(self.table, way)], [latex_table(self.table, way)]
+        markdown, latex = [f"# {self.title}"], []
         if self.comparison is not None:
             markdown.append(self.comparison.to_markdown())
             latex.append(self.comparison.to_latex())
-            _write(folder / f"{self.stem}-ranks.csv", frame_csv(self.comparison.to_frame()))
-            _save(self.comparison.plot(), folder / f"{self.stem}-ranks")
-        _write(folder / f"{self.stem}.md", "\n\n".join(markdown) + "\n")
-        _write(folder / f"{self.stem}.tex", "\n\n".join(latex) + "\n")
-        _write(folder / f"{self.stem}.csv", frame_csv(self.table))
+            write_text(frame_csv(self.comparison.to_frame()), folder / f"{self.stem}-ranks.csv")
+            _draw(self.comparison.plot(), folder, f"{self.stem}-ranks")
+        _write_table(self.table, self.measure.larger_is_better, folder, self.stem, markdown, latex)
         if len(self.study.labelled_counts) > 1:
             for name, curve in self.study.curves(self.measure.name, self.neighbors).items():
-                where = folder / f"{self.stem}-{_file_name(name)}-curve"
-                _write(where.with_suffix(".csv"), frame_csv(curve))
-                _save(_drawn_curve(curve, self.measure, name), where)
+                stem = f"{self.stem}-{_file_name(name)}-curve"
+                write_text(frame_csv(curve), folder / f"{stem}.csv")
+                _draw(_curve_plot(curve, self.measure, name), folder, stem)
 
 
 def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> None:
@@ -189,39 +188,44 @@ def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> N
         report.write(folder)
     times = study.times()
     if not times.empty:
-        from omnirank.evaluation.experiments.results import latex_table, markdown_table
-
-        stem = _file_name(f"{study.name}-seconds")
-        _write(folder / f"{stem}.md", markdown_table(times, False) + "\n")
-        _write(folder / f"{stem}.tex", latex_table(times, False) + "\n")
-        _write(folder / f"{stem}.csv", frame_csv(times))
+        _write_table(times, False, folder, _file_name(f"{study.name}-seconds"))
 
 
-def _write(path: Path, text: str) -> None:
-    from omnirank.core.files import replacing
+def _write_table(
+    values: "pd.DataFrame",
+    larger_is_better: bool,
+    folder: Path,
+    stem: str,
+    markdown: Sequence[str] = (),
+    latex: Sequence[str] = (),
+) -> None:
+    """Write a table as Markdown, LaTeX and CSV; a title stands before it, other texts follow it."""
+    from omnirank.evaluation.experiments.results import latex_table, markdown_table
 
-    with replacing(path) as file:
-        file.write(text.encode("utf-8"))
+    texts = [*markdown[:1], markdown_table(values, larger_is_better), *markdown[1:]]
+    write_text("\n\n".join(texts) + "\n", folder / f"{stem}.md")
+    write_text("\n\n".join([latex_table(values, larger_is_better), *latex]) + "\n", folder / f"{stem}.tex")
+    write_text(frame_csv(values), folder / f"{stem}.csv")
 
 
-def _save(ax: Any, path: Path) -> None:
+def _draw(ax: Any, folder: Path, stem: str) -> None:
     """Write a picture twice: as SVG for papers, and as PNG for what cannot show that."""
     for ending in (".svg", ".png"):
-        save_picture(ax, path.with_name(path.name + ending))
+        write_picture(ax, folder / f"{stem}{ending}")
 
 
-def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
+def _curve_plot(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
     """Performance over the number of labelled examples."""
-    from omnirank.evaluation.curves import Curve
+    from omnirank.evaluation.cross import Curve
     from omnirank.plots.curves import plot_curves
     from omnirank.plots.style import set_title
 
     way = measure.larger_is_better
-    made = [
+    curves = [
         Curve(curve.index.to_numpy(), curve[name].to_numpy(), measure.name, "labelled examples", way, str(name))
         for name in curve.columns
     ]
-    ax = plot_curves(made)
+    ax = plot_curves(curves)
     set_title(ax, data)
     return ax
 
@@ -229,7 +233,7 @@ def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
 def _print_table(values: "pd.DataFrame") -> None:
     from omnirank.evaluation.experiments.results import shown_numbers
 
-    columns: list[Any] = [("data", "left"), *((str(name), "right") for name in values.columns)]
+    columns = [("data", "left"), *((str(name), "right") for name in values.columns)]
     shown = shown_numbers(values)
     rows = zip(shown.index, shown.to_numpy().tolist(), strict=True)
     table(columns, [(name, *row) for name, row in rows])

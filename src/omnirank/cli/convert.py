@@ -1,96 +1,116 @@
-"""``omnirank convert``: write a data set as ARFF, CSV or Parquet, also in parts."""
+"""``omnirank convert`` writes data in another format; ``omnirank features`` makes one table of several."""
 
-import inspect
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.ending import ending_on_sigterm
-from omnirank.cli.options import load_one_table, text_options, with_data
-from omnirank.cli.output import say
-from omnirank.cli.rank import describe_examples
+from omnirank.cli import options
+from omnirank.cli.options import as_typed, option
+from omnirank.cli.output import examples_in_words, say, table
+from omnirank.cli.reading import ReadOptions, call_reader, read_data
+from omnirank.cli.writing import DATA_FILES, check_ending, ending_on_sigterm, write_data
 from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
 
-_ENDINGS = (".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet", ".pq")
-
-
-def _later(**options: Any) -> dict[str, Any]:
-    """Leave reading to the command: what is converted to a folder need not fit in memory."""
-    return options
-
-
-_later.__signature__ = inspect.signature(load_one_table)  # type: ignore[attr-defined]
+_SHOWN = 10
+_OUT = "File to write: .arff, .csv (or .gz of these), .parquet; without ending, a folder of Parquet files."
+_LOOKAHEAD = "Largest number of steps from table to table or to a column (default: 2)."
+_AGGREGATES = "Aggregates, separated by commas: count, count_unique, min, max, mean, sum, mode, exists."
+_IDS = "Write the identifiers of the examples as the first columns; --key names them when reading."
 
 
-def _convert(
-    options: dict[str, Any],
-    out: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUT",
-            help="File to write: .arff, .csv (or .gz of these), .parquet; without ending, a folder of Parquet files.",
-        ),
-    ],
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Most rows of a file in a folder.")] = 1_000_000,
+def convert(
+    ctx: typer.Context,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help=_OUT)],
+    rows: Annotated[int, option("--rows N", "Most rows of a file in a folder (default: 1000000).", min=1)] = 1_000_000,
 ) -> None:
-    """Write a data set to an ARFF, CSV or Parquet file, or a CSV file of any size to a folder of Parquet files."""
+    """Write data as ARFF, CSV or Parquet.
+
+    A CSV file of any size becomes a folder of Parquet files.
+    """
     if not out.suffix:
-        _convert_to_folder(options, out, rows)
+        _convert_to_folder(ctx.obj, out, rows)
         return
-    check_data_file(out)
-    dataset = load_one_table(**options)
-    write_data(dataset, out)
-    say(f"{describe_examples(dataset)}, {counted(dataset.n_features, 'feature')} written to {out}")
+    check_ending(out, DATA_FILES)
+    data = read_data(ctx.obj, writes=(out,))
+    write_data(data, out)
+    _say_written(data, out)
 
 
-convert = with_data(_convert, _later)
+def _say_written(data: "Dataset", out: Path) -> None:
+    say(f"{examples_in_words(data)}, {counted(data.n_features, 'feature')} written to {out}")
 
 
-def _convert_to_folder(options: dict[str, Any], out: Path, rows: int) -> None:
+def _convert_to_folder(how: ReadOptions, out: Path, rows: int) -> None:
     from omnirank.core.errors import ParameterError
-    from omnirank.data.load import file_format, text_separator
+    from omnirank.data.load import DELIMITED, reader_of
     from omnirank.shards.convert_csv import convert_csv
     from omnirank.shards.source import ShardSource
 
-    data = Path(options["data"])
-    text = text_options(*(options[name] for name in ("header", "separator", "missing", "encoding")))
-    if file_format(data, text["separator"]) != "delimited":
+    data, given = Path(how.data), how.keywords()
+    if reader_of(data, given.get("separator")) is not DELIMITED:
         raise ParameterError(f"{data}: only delimited text becomes a folder of Parquet files; give {out} an ending")
-    for name in ("labels", "features", "key"):
-        if options[name] is not None:
-            raise ParameterError(f"--{name} is not for folders: leave columns out with --ignore")
-    text["separator"] = text_separator(data, text["separator"])
-    chosen = {name: options[name] for name in ("target", "ignore", "nominal", "duplicates")}
+    write = partial(convert_csv, folder=out, rows_per_file=rows)
     with ending_on_sigterm():
-        files = convert_csv(data, out, **chosen, **text, rows_per_file=rows)
+        files = call_reader(write, how.data, given, "a folder of Parquet files")
     n_rows = counted(ShardSource(out).n_rows, "row")
     say(f"{n_rows} written to {counted(len(files), 'file')} in {out}")
 
 
-def check_data_file(out: Path) -> None:
-    """Refuse a file whose ending says of no format how data are written."""
+def features(
+    ctx: typer.Context,
+    out: Annotated[Path | None, option("--out -o FILE", "Write the features: .arff, .csv or .parquet.")] = None,
+    lookahead: Annotated[int, option("--lookahead N", _LOOKAHEAD)] = 2,
+    aggregates: Annotated[str | None, option("--aggregates NAMES", _AGGREGATES)] = None,
+    parameters: Annotated[
+        list[str] | None, option("--set NAME=VALUE", "Parameter of RelationalFeatures, such as preset=NO-Rel.")
+    ] = None,
+    ids: Annotated[bool, option("--ids", _IDS)] = False,
+) -> None:
+    """Construct features of a table from related tables."""
+    from omnirank.core.errors import DataError
+    from omnirank.relational.dataset import RelationalDataset
+    from omnirank.relational.features import RelationalFeatures
+
+    check_ending(out, DATA_FILES)
+    data = read_data(ctx.obj, tables=True, writes=(out,))
+    if not isinstance(data, RelationalDataset):
+        raise DataError(
+            f"{data.name} is one table: features are constructed from several (a folder, a database or facts)"
+        )
+    names = None if aggregates is None else [name.strip() for name in aggregates.split(",")]
+    constructed = RelationalFeatures(lookahead, names)
+    options.with_parameters(constructed, options.assignments(parameters)).fit(data)
+    for text in data.notes:
+        say(f"note: {as_typed(text)}")
+    listed = constructed.features_
+    table((("feature", "left"), ("in words", "left")), [(one.name, one.sentence) for one in listed[:_SHOWN]])
+    if len(listed) > _SHOWN:
+        say(f"... and {len(listed) - _SHOWN} more")
+    if out is not None:
+        features = constructed.to_dataset(data)
+        write_data(_with_ids(features, data) if ids else features, out)
+        _say_written(features, out)
+        if not ids:
+            say("rows are in the order of the examples' identifiers, which --ids writes, too")
+
+
+def _with_ids(features: "Dataset", data: "RelationalDataset") -> "Dataset":
+    """The features after the identifiers of the examples, one column for each object of an example."""
+    import numpy as np
+
     from omnirank.core.errors import ParameterError
+    from omnirank.data.dataset import Dataset
 
-    if not out.name.lower().endswith(_ENDINGS):
-        raise ParameterError(f"{out}: the ending must be one of {', '.join(_ENDINGS)}")
-
-
-def write_data(dataset: "Dataset", out: Path) -> None:
-    """Write a data set in the format that the ending of the file says."""
-    from omnirank.data.arff.write import write_arff
-    from omnirank.data.csv.write import write_csv
-    from omnirank.data.parquet import write_parquet
-
-    check_data_file(out)
-    name = out.name.lower().removesuffix(".gz")
-    with ending_on_sigterm():
-        if name.endswith(".arff"):
-            write_arff(dataset, out)
-        elif name.endswith(".csv"):
-            write_csv(dataset, out)
-        else:
-            write_parquet(dataset, out)
+    frame = features.features.to_frame()
+    for name, codes in reversed(list(zip(data.example_types, data.example_codes, strict=True))):
+        if name in frame.columns:
+            raise ParameterError(f"--ids: there is a feature {name!r} already")
+        frame.insert(0, name, np.asarray(data.database.objects[name])[codes].astype(str))
+    settings: dict[str, Any] = {"task": features.task, "hierarchy": features.hierarchy, "name": features.name}
+    return Dataset(frame, features.target, **settings)

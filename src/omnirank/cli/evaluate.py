@@ -7,140 +7,116 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.data_notes import data_notes
-from omnirank.cli.evaluate_output import Measured, describe, print_measures, tell
-from omnirank.cli.evaluate_parts import judge_in_parts
-from omnirank.cli.options import (
-    CsvOption,
-    JobsOption,
-    LabelledOption,
-    SetOption,
-    SupervisionOption,
-    assignments,
-    label_amount,
-    supervision_of,
-    with_data,
-    with_few_labels,
-)
-from omnirank.cli.output import note
-from omnirank.cli.relational_options import load_any
-from omnirank.cli.shard_options import reading_shards
-from omnirank.core.text import counted
+from omnirank.cli import options
+from omnirank.cli.options import option, refuse
+from omnirank.cli.output import data_notes, examples_in_words, heading, note, print_csv, print_frame, say, table
+from omnirank.cli.rank import relational_heading
+from omnirank.cli.reading import read_data
+from omnirank.core.text import counted, numbers
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.shards.dataset import ShardedDataset
 
+# measures by number of neighbours and name
+Measured = dict[int, dict[str, float]]
+
 _FOLDS = 10
 _RANDOM = 10
-
-RankingOption = Annotated[
-    Path | None, typer.Option("--ranking", "-r", help="The ranking, .json or .csv.", show_default=False)
-]
-MethodOption = Annotated[
-    str | None,
-    typer.Option("--method", "-m", help="Instead: rank the training examples by this method.", show_default=False),
-]
-TestOption = Annotated[
-    Path | None,
-    typer.Option("--test", help="File of test examples; DATA are then the training examples.", show_default=False),
-]
-FoldsOption = Annotated[
-    int | None,
-    typer.Option("--folds", min=2, help="Number of folds of a cross-validation (default: 10).", show_default=False),
-]
-NeighborsOption = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--neighbors", "-n", min=1, help="Number of neighbours; may be repeated (default: by task).", metavar="K"
-    ),
-]
+_SHOWN_MEASURES = 3
 
 
-PresetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--preset",
-        help="What is constructed: AGG-All, AGG-Exist or NO-Rel; may be repeated (default: AGG-All).",
-        rich_help_panel="Several tables",
-        show_default=False,
-    ),
-]
-
-
-def _evaluate(
-    dataset: "Dataset | RelationalDataset | ShardedDataset",
-    read_like_data: Callable[[Path], "Dataset"],
-    ranking: RankingOption = None,
-    method: MethodOption = None,
-    parameters: SetOption = None,
-    test: TestOption = None,
-    folds: FoldsOption = None,
-    neighbors: NeighborsOption = None,
-    top: Annotated[
-        int | None, typer.Option("--top", "-k", min=1, help="Keep only this number of the best features.")
+def evaluate(
+    ctx: typer.Context,
+    ranking: Annotated[Path | None, option("--ranking -r FILE", "The ranking, .json or .csv.")] = None,
+    method: Annotated[str | None, option("--method -m NAME", "Instead: method that ranks training examples.")] = None,
+    parameters: options.Set = None,
+    test: Annotated[Path | None, option("--test FILE", "Test examples; DATA are then the training examples.")] = None,
+    folds: Annotated[int | None, option("--folds K", "Folds of a cross-validation (default: 10).", min=2)] = None,
+    neighbors: Annotated[
+        list[int] | None, option("--neighbors -n K", "Number of neighbours; repeatable (default: by task).", min=1)
     ] = None,
-    predictor: Annotated[str, typer.Option("--predictor", help="knn, or ml-knn for label sets.")] = "knn",
-    among: Annotated[
-        str, typer.Option("--among", help="Which examples may be neighbours: labelled, oracle or published.")
-    ] = "labelled",
-    supervision: SupervisionOption = None,
-    labelled: LabelledOption = None,
-    seed: Annotated[int, typer.Option(help="Seed of folds and method.")] = 0,
-    jobs: JobsOption = -1,
-    preset: PresetOption = None,
-    csv: CsvOption = False,
+    top: Annotated[int | None, option("--top -k K", "Keep the K best features only.", min=1)] = None,
+    supervision: options.Supervision = None,
+    labelled: options.Labelled = None,
+    csv: options.Csv = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = -1,
 ) -> None:
-    """Judge a ranking by what the nearest examples predict in a distance that weighs features by it.
+    """Judge a ranking by how well neighbours predict with it.
 
-    Of several tables: what a relational tree and a forest predict, beside a constant prediction.
-
-    Over folds, measures are means, weighted by the folds' test examples.
+    Scores are weights of the features in the distance. Measures of folds are averaged, weighted by the number of test
+    examples. For several tables, a relational tree and a forest are cross-validated beside a constant prediction.
     """
     from omnirank.core.errors import ParameterError
-    from omnirank.core.parallel import progress_bars
     from omnirank.data.dataset import Dataset
+    from omnirank.evaluation.evaluate import evaluate_counts
     from omnirank.shards.dataset import ShardedDataset
 
     if test is not None and folds is not None:
         raise ParameterError("give either --test FILE or --folds K")
-    n_folds, given = folds or _FOLDS, assignments(parameters)
-    if not isinstance(dataset, Dataset | ShardedDataset):
-        from omnirank.cli import relational_models
+    data = read_data(ctx.obj, tables=True, parts=True)
+    if not isinstance(data, Dataset | ShardedDataset):
+        of_one_table: dict[str, Any] = {"--ranking": ranking, "--method": method, "--test": test, "--top": top}
+        of_one_table |= {"--neighbors": neighbors, "--supervision": supervision, "--labelled": labelled}
+        refuse(of_one_table, "is for one table: leave it out for several")
+        _evaluate_relational(data, options.assignments(parameters), folds or _FOLDS, seed, jobs, csv)
+        return
+    if (ranking is None) == (method is None):
+        raise ParameterError("give either --ranking FILE or --method NAME")
+    if ranking is None:
+        settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision}
+        judged: Any = options.ranker_of(data.task, method, parameters, **settings)[1]
+    else:
+        refuse({"--set": parameters, "--supervision": supervision}, "is for --method: a ranking is complete")
+        judged = _ranking(ranking, is_test=test is not None)
+    test_data = None if test is None else read_data(ctx.obj.like(test), parts=True)
+    note(*data_notes(data))
+    judging = {"n_neighbors": evaluate_counts(neighbors or None, data.task), "top": top, "n_jobs": jobs}
+    if isinstance(data, ShardedDataset):
+        in_memory = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and method}
+        reason = "needs all examples in memory: rank the training examples (omnirank rank), then give --ranking"
+        refuse(in_memory, f"{reason} and --test")
+        _evaluate_parts(data, judged, test_data, judging | {"random_state": seed}, csv)
+    elif test_data is not None:
+        _evaluate_table(options.with_few_labels(data, labelled, seed), judged, test_data, {}, judging, csv)
+    else:
+        _evaluate_table(data, judged, None, _scheme(data, folds or _FOLDS, seed, labelled), judging, csv)
 
-        unfit = {"--ranking": ranking, "--method": method, "--test": test, "--neighbors": neighbors, "--top": top}
-        relational_models.refuse(unfit | {"--supervision": supervision, "--labelled": labelled})
-        relational_models.evaluate(dataset, preset or [], given | {"n_jobs": jobs}, n_folds, seed, csv)
-        return
-    if preset:
-        raise ParameterError("--preset is for several tables: leave it out for one")
-    if supervision is not None:
-        if method is None:
-            raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
-        given = {"supervision": supervision_of(supervision)} | given
-    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given, test is not None)
-    options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
-    others = None if test is None else read_like_data(test)
-    tell(data_notes(dataset))
-    if isinstance(dataset, ShardedDataset):
-        unfit = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and method}
-        judge_in_parts(dataset, judged, others, neighbors, options | {"random_state": seed}, csv, unfit)
-        return
-    data: Dataset = dataset if test is None else with_few_labels(dataset, labelled, seed)
-    scheme = _scheme(data, n_folds, seed, None if test is not None else labelled)
+
+def _ranking(path: Path, is_test: bool) -> Any:
+    from omnirank.core.ranking.ranking import Ranking
+
+    if not is_test:
+        note(
+            "if the ranking was made from these data, the results are optimistic: the ranking has seen the test "
+            "examples. Use --test, or --method instead of --ranking"
+        )
+    return Ranking.load(path)
+
+
+# -- one table ------------------------------------------------------------------------------------------------
+
+
+def _evaluate_table(
+    data: "Dataset", judged: Any, test: "Dataset | None", scheme: dict[str, Any], judging: dict[str, Any], csv: bool
+) -> None:
+    """Print measures on test examples, or over the folds of a scheme, beside those without a ranking."""
+    from omnirank.core.parallel import progress_bars
+
+    measure = partial(_measured, train=data, test=test, scheme=scheme)
     with progress_bars():
-        measured_by = partial(_measured, train=data, test=others, scheme=scheme, neighbors=neighbors)
-        measured = measured_by(judged, options)
-        blind, known_as = _of_nothing(data, seed, options, measured_by)
-    how = f"{n_folds}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
-    print_measures(measured, blind, known_as, None if csv else f"{describe(data, _examples(data, scheme))}, {how}")
+        measured = measure(judged, judging)
+        baseline, name = _baseline(data, scheme.get("random_state", 0), judging, measure)
+    examples = examples_in_words(data)
+    if "labelled" in scheme:
+        examples += f" (in each training part {scheme['labelled']})"
+    how = counted(test.n_examples, "test example") if test else f"{scheme['n_folds']}-fold cross-validation"
+    _print(measured, baseline, name, f"{heading(data, examples)}, {how}", csv)
 
 
-evaluate = with_data(_evaluate, reading_shards(load_any))
-
-
-def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -> dict[str, Any]:
+def _scheme(data: "Dataset", n_folds: int, seed: int | None, labelled: str | None) -> dict[str, Any]:
     """The folds of a cross-validation; where labels are hidden, each training part keeps that number or share."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.parameters import check, count, share
@@ -148,83 +124,136 @@ def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -
     usual = {"n_folds": n_folds, "random_state": seed}
     if labelled is None:
         return usual | {"scheme": "cross-validation"}
-    if dataset.target is None:
+    if data.target is None:
         raise ParameterError("--labelled keeps some labels, but there is no target: name it with --target")
-    most = int(dataset.labelled.sum()) * (n_folds - 1) // n_folds
-    amount = check("labelled", label_amount(labelled), count(1, most, "labels in a training part") | share(above=0))
+    most = int(data.labelled.sum()) * (n_folds - 1) // n_folds
+    amount = check("labelled", options.value_of(labelled), count(1, most, "labels in a training part") | share(above=0))
     kept = amount if isinstance(amount, int) else max(1, round(amount * most))
     return usual | {"scheme": "semi-supervised", "labelled": kept}
 
 
-def _examples(dataset: "Dataset", scheme: dict[str, Any]) -> str:
-    """How many examples there are and how many of them are labelled, all in all and in the training parts."""
-    from omnirank.cli.rank import describe_examples
-
-    text = describe_examples(dataset)
-    return text + (f" (in each training part {scheme['labelled']})" if "labelled" in scheme else "")
-
-
-def _judged(
-    ranking: Path | None, method: str | None, usual: dict[str, Any], parameters: dict[str, Any], apart: bool
-) -> Any:
-    """The ranking, or the ranker that makes one of each training part."""
-    from omnirank.core.errors import ParameterError
-    from omnirank.core.ranking.ranking import Ranking
-    from omnirank.core.registry import get_method
-
-    if (ranking is None) == (method is None):
-        raise ParameterError("give either --ranking FILE or --method NAME")
-    if ranking is not None:
-        if parameters:
-            raise ParameterError("--set is for --method: a ranking that was made before has no parameters to set")
-        if not apart:
-            note(
-                "if the ranking was made from these data, the results are too good: give --test, or --method for "
-                "--ranking"
-            )
-        return Ranking.load(ranking)
-    assert method is not None
-    return get_method(method).make(**usual | parameters)
-
-
-def _of_nothing(
-    train: "Dataset", seed: int, options: dict[str, Any], measured_by: Callable[..., Measured]
+def _baseline(
+    train: "Dataset", seed: int, judging: dict[str, Any], measure: Callable[..., Measured]
 ) -> tuple[Measured, str]:
-    """What is reached without a ranking, and what that is called.
-
-    Where there is a target, all features with equal weights; without one, where only top features count, the mean of
-    random rankings.
-    """
+    """Measures without a ranking, and what that is called: equal weights, or without target random rankings."""
     import numpy as np
 
     from omnirank.core.seeds import stream
 
     if train.target is not None:
-        return measured_by(np.ones(train.n_features), options | {"top": None}), "equal weights"
-    found = [measured_by(stream(seed, i).random(train.n_features), options) for i in range(_RANDOM)]
-    means = {k: {name: float(np.mean([one[k][name] for one in found])) for name in found[0][k]} for k in found[0]}
+        return measure(np.ones(train.n_features), judging | {"top": None}), "equal weights"
+    draws = [measure(stream(seed, i).random(train.n_features), judging) for i in range(_RANDOM)]
+    means = {k: {name: float(np.mean([draw[k][name] for draw in draws])) for name in draws[0][k]} for k in draws[0]}
     return means, "random rankings"
 
 
 def _measured(
-    judged: Any,
-    options: dict[str, Any],
-    train: "Dataset",
-    test: "Dataset | None",
-    scheme: dict[str, Any],
-    neighbors: list[int] | None,
+    judged: Any, judging: dict[str, Any], train: "Dataset", test: "Dataset | None", scheme: dict[str, Any]
 ) -> Measured:
     from omnirank.evaluation.cross import evaluate_folds
-    from omnirank.evaluation.evaluate import evaluate as measured_by
-    from omnirank.evaluation.evaluate import evaluate_counts
     from omnirank.evaluation.folds import make_folds
 
-    counts = evaluate_counts(neighbors or None, train.task)
     if test is not None:
-        fitted = judged.fit(train) if hasattr(judged, "fit") else judged
-        return dict(measured_by(fitted, train, test, counts, **options))
-    parts = make_folds(train, **scheme)
-    summary = evaluate_folds(judged, train, parts, counts, **options).summary
+        return _on_test(judged, train, test, judging)
+    summary = evaluate_folds(judged, train, make_folds(train, **scheme), **judging).summary
     measures = [name for name in summary.columns if name not in ("n_labelled", "n_folds", "n_neighbors")]
     rows = zip(summary["n_neighbors"].tolist(), summary[measures].to_dict("records"), strict=True)
     return {k: {str(name): float(value) for name, value in row.items()} for k, row in rows}
+
+
+def _on_test(judged: Any, train: Any, test: Any, judging: dict[str, Any]) -> Measured:
+    from omnirank.evaluation.evaluate import evaluate
+
+    ranking = judged.fit(train) if hasattr(judged, "fit") else judged
+    return dict(evaluate(ranking, train, test, **judging))
+
+
+# -- data in parts that do not fit in memory --------------------------------------------------------------------
+
+
+def _evaluate_parts(data: "ShardedDataset", judged: Any, test: Any, judging: dict[str, Any], csv: bool) -> None:
+    """Print measures on test examples, or on a sample of the data that is held out."""
+    import numpy as np
+
+    from omnirank.core.parallel import progress_bars
+
+    with progress_bars():
+        measured = _on_test(judged, data, test, judging)
+        baseline = _on_test(np.ones(data.n_features), data, test, judging | {"top": None})
+    size = f"{counted(data.n_examples, 'example')} in {counted(data.n_shards, 'file')}"
+    n_test = getattr(next(iter(measured.values())), "n_test", 0) or test.n_examples
+    how = f"{counted(n_test, 'example')} held out" if test is None else counted(n_test, "test example")
+    _print(measured, baseline, "equal weights", f"{heading(data, size)}, {how}", csv)
+
+
+# -- several tables -------------------------------------------------------------------------------------------
+
+
+def _evaluate_relational(
+    data: "RelationalDataset", parameters: dict[str, Any], folds: int, seed: int, jobs: int, csv: bool
+) -> None:
+    """Cross-validate a tree and a forest beside a constant prediction."""
+    from omnirank.cli.tree import relational_tree
+    from omnirank.core.parallel import progress_bars
+    from omnirank.evaluation.cross import evaluate_relational
+    from omnirank.measures import MEASURES
+    from omnirank.relational import RelationalForest
+
+    of_tree = {name: value for name, value in parameters.items() if name not in ("n_trees", "ensemble")}
+    models = {
+        "tree": options.with_parameters(relational_tree(data, random_state=seed), of_tree),
+        "forest": options.with_parameters(RelationalForest(random_state=seed, n_jobs=jobs), parameters),
+    }
+    note(*data.notes)
+    with progress_bars():
+        results = evaluate_relational(models, data, n_folds=folds, random_state=seed)
+    if csv:
+        print_frame(results)
+        return
+    say(f"{relational_heading(data)}, {folds}-fold cross-validation")
+    names = list(dict.fromkeys(results["measure"]))[:_SHOWN_MEASURES]
+    rows = []
+    for name in dict.fromkeys(results["model"]):
+        own = results[results["model"] == name].set_index("measure").loc[names]
+        cells = zip(numbers(own["value"]), numbers(own["standard_error"]), strict=True)
+        rows.append([name, *(f"{value} ± {error}" for value, error in cells)])
+    table([("model", "left"), *((MEASURES[name].title, "right") for name in names)], rows)
+    say("--csv has all measures")
+
+
+# -- output ---------------------------------------------------------------------------------------------------
+
+
+def _print(measured: Measured, baseline: Measured, name: str, title: str, csv: bool) -> None:
+    """Print the measures of a ranking beside those without one; on a sample of test examples with standard errors."""
+    if csv:
+        _print_csv(measured, baseline, name)
+        return
+    from omnirank.measures import MEASURES
+
+    say(title)
+    columns: list[tuple[str, str]] = [("measure", "left"), ("better", "left")]
+    for k in measured:
+        columns += [(f"ranking, {counted(k, 'neighbour')}", "right"), (name, "right")]
+    rows = []
+    for measure in next(iter(measured.values())):
+        cells = [_shown(values[k], measure) for k in measured for values in (measured, baseline)]
+        way = "larger" if MEASURES[measure].larger_is_better else "smaller"
+        rows.append([MEASURES[measure].title, way, *cells])
+    table(columns, rows)
+
+
+def _print_csv(measured: Measured, baseline: Measured, name: str) -> None:
+    columns = ["measure", "n_neighbors", "ranking", name.replace(" ", "_")]
+    rows: list[tuple[Any, ...]] = []
+    for measure in sorted(next(iter(measured.values()))):
+        for k in sorted(measured):
+            errors = getattr(measured[k], "standard_errors", None)
+            error = () if errors is None else (errors[measure],)
+            rows.append((measure, k, measured[k][measure], baseline[k][measure], *error))
+    print_csv(columns if len(rows[0]) == len(columns) else [*columns, "standard_error"], rows)
+
+
+def _shown(values: dict[str, float], measure: str) -> str:
+    errors = getattr(values, "standard_errors", None)
+    return f"{values[measure]:.4g}" + ("" if errors is None else f" ± {errors[measure]:.1g}")

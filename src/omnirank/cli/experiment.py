@@ -1,15 +1,18 @@
 """``omnirank experiment``: run studies that survive being killed."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from omnirank.cli.ending import TERMINATED, Terminated, ending_on_sigterm
-from omnirank.cli.option_names import Command
-from omnirank.cli.options import CsvOption
-from omnirank.cli.output import figures, note, say, table
-from omnirank.cli.progress import study_progress
+from omnirank.cli import options
+from omnirank.cli.command import Command
+from omnirank.cli.options import option
+from omnirank.cli.output import console, note, print_csv, say, table
+from omnirank.cli.writing import TERMINATED, Terminated, ending_on_sigterm
 
 if TYPE_CHECKING:
     from omnirank.evaluation.experiments.results import StudyResults
@@ -18,14 +21,14 @@ if TYPE_CHECKING:
 _SHOWN = 10
 _INTERRUPTED = 130
 _SOME_FAILED = 1
+_EVERY_S = 30.0
+_STEPS = 10
 
 experiment = typer.Typer(
-    help="Run studies: data sets x methods x folds x seeds, from a plan; killed, they continue where they stopped.",
+    help="Run studies: data sets x methods x folds x seeds. A killed study continues where it stopped.",
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
-
-
-PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan (.toml).", show_default=False)]
 
 
 @experiment.command("example", cls=Command)
@@ -38,20 +41,15 @@ def example() -> None:
 
 @experiment.command("run", cls=Command)
 def run(
-    plan: PlanArgument,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of worker processes, -1 for all cores.")] = -1,
-    store: Annotated[
-        Path | None, typer.Option("--store", help="Where results go (default: beside the plan, .sqlite).")
-    ] = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run jobs that failed before again.")] = False,
-    memory: Annotated[
-        str | None, typer.Option("--memory", metavar="SIZE", help="Most memory of a worker, such as 4G.")
-    ] = None,
-    backend: Annotated[str, typer.Option("--backend", help="Where jobs run: processes or dask.")] = "processes",
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan (.toml).")],
+    store: Annotated[Path | None, option("--store FILE", "File of results (default: beside the plan).")] = None,
+    retry_failed: Annotated[bool, option("--retry-failed", "Run jobs that failed before again.")] = False,
+    memory: Annotated[str | None, option("--memory SIZE", "Most memory of a worker, such as 4G.")] = None,
+    backend: Annotated[str, option("--backend NAME", "Where jobs run: processes (default) or dask.")] = "processes",
     scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Dask cluster (default: one on this machine)."),
+        str | None, option("--scheduler ADDRESS", "Dask cluster (default: one on this machine).")
     ] = None,
+    jobs: options.Jobs = -1,
 ) -> None:
     """Run the jobs of a plan that are not done. Exit code 1: some jobs have failed."""
     from omnirank.core.text import memory_amount
@@ -74,17 +72,54 @@ def run(
         note(f"{'terminated' if ended else 'interrupted'}: what is recorded stays; run the same command to continue")
         raise typer.Exit(TERMINATED if ended else _INTERRUPTED) from None
     _print_summary(summary)
-    if summary.counts.get("failed") or summary.problems:
+    if summary.counts.get("failed"):
         raise typer.Exit(_SOME_FAILED)
+
+
+@contextmanager
+def study_progress(description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show progress on the error stream, a bar on a terminal and else some lines; yields ``advance(done, total)``."""
+    terminal = console(error=True)
+    if not terminal.file.isatty():
+        yield PlainProgress(description)
+        return
+    from rich.progress import Progress
+
+    with Progress(*Progress.get_default_columns(), console=terminal, transient=True) as display:
+        task = display.add_task(description, total=None)
+        yield lambda done, total: display.update(task, completed=done, total=total)
+
+
+class PlainProgress:
+    """Prints a line at the start, at every tenth of the work, and when half a minute has passed.
+
+    Parameters
+    ----------
+    description : str
+        What runs.
+    clock : callable
+        The time in seconds.
+    """
+
+    def __init__(self, description: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._description = description
+        self._clock = clock
+        self._last: tuple[float, int] | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Count what is done."""
+        now, step = self._clock(), _STEPS * done // max(total, 1)
+        if self._last is not None and step <= self._last[1] and now < self._last[0] + _EVERY_S:
+            return
+        self._last = now, step
+        console(error=True).print(f"{self._description}: {done} of {total} jobs done", markup=False, soft_wrap=True)
 
 
 @experiment.command("status", cls=Command)
 def status(
-    path: Annotated[
-        Path, typer.Argument(metavar="STORE", help="A store, a plan, or a folder of stores.", show_default=False)
-    ],
-    errors: Annotated[bool, typer.Option("--errors", help="The tracebacks of failed jobs too.")] = False,
-    csv: CsvOption = False,
+    path: Annotated[Path, typer.Argument(metavar="STORE", help="A store, a plan, or a folder of stores.")],
+    errors: Annotated[bool, option("--errors", "Print the tracebacks of failed jobs too.")] = False,
+    csv: options.Csv = False,
 ) -> None:
     """Show how far studies are, and what failed."""
     from omnirank.evaluation.experiments.results import read_results
@@ -93,7 +128,7 @@ def status(
     rows = [(study.name, *row) for study in results for row in _states(study)]
     heading = ("study", "data", "done", "failed", "open")
     if csv:
-        figures(heading, sorted(rows))
+        print_csv(heading, sorted(rows))
         return
     table([(name, "left" if name in ("study", "data") else "right") for name in heading], rows)
     for study in results:
@@ -101,12 +136,13 @@ def status(
 
 
 def _states(study: "StudyResults") -> list[tuple[str, int, int, int]]:
-    found = []
+    """The data sets, with the numbers of jobs that are done, failed and open."""
+    rows = []
     for name in study.facts["data"]:
-        states = study.jobs.loc[study.jobs["data"] == name, "state"]
-        done, failed = int((states == "done").sum()), int((states == "failed").sum())
-        found.append((name, done, failed, len(states) - done - failed))
-    return found
+        states = study.jobs.loc[study.jobs["data"] == name, "state"].tolist()
+        done, failed = states.count("done"), states.count("failed")
+        rows.append((name, done, failed, len(states) - done - failed))
+    return rows
 
 
 def _print_summary(summary: "RunSummary") -> None:
@@ -115,14 +151,12 @@ def _print_summary(summary: "RunSummary") -> None:
     counts = summary.counts
     study = read_results(summary.store)[summary.study]
     columns = [("data", "left"), ("done", "right"), ("failed", "right"), ("open", "right")]
-    table(columns, _states(study))  # type: ignore[arg-type]
+    table(columns, _states(study))
     say(
         f"{summary.study}: {counts.get('done', 0)} of {sum(counts.values())} jobs done, {summary.n_new} finished in "
         f"this run, {counts.get('failed', 0)} failed"
     )
     _print_failures(study, tracebacks=False)
-    for text in summary.problems:
-        note(text)
     say(f"results: omnirank compare {summary.store}")
 
 
@@ -133,7 +167,7 @@ def _print_failures(study: "StudyResults", tracebacks: bool) -> None:
     kinds = failures.groupby(["data", "method", "error"], sort=False).size().reset_index(name="n")
     columns = [("failed", "right"), ("data", "left"), ("method", "left"), ("error", "left")]
     rows = [(row.n, row.data, row.method, row.error) for row in kinds.itertuples()]
-    table(columns, rows[:_SHOWN])  # type: ignore[arg-type]
+    table(columns, rows[:_SHOWN])
     if len(rows) > _SHOWN:
         say(f"... and {len(rows) - _SHOWN} more kinds of failures")
     if tracebacks:

@@ -1,259 +1,54 @@
-"""The options with which every command reads its data: written once, shared by all."""
+"""Options that commands share, how their values are read, and how texts of the library name them."""
 
 # no postponed annotations: typer reads them as objects
 
 import ast
-import inspect
-from collections.abc import Callable
-from functools import wraps
-from pathlib import Path
-from typing import Annotated, Any
+import re
+import shlex
+from collections.abc import Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print only numbers and names, as CSV.")]
-JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")]
-_FEW = "Few labels"
-LabelledOption = Annotated[
+if TYPE_CHECKING:
+    from omnirank.core import registry
+
+
+def option(declaration: str, text: str, **more: Any) -> Any:
+    """Return an option that is declared as its help shows it, such as ``"--top -k K"``; `more` is for typer.Option."""
+    names = [word for word in declaration.split() if word.startswith("-")]
+    metavar = next((word for word in declaration.split() if not word.startswith("-")), None)
+    return typer.Option(*names, metavar=metavar, help=text, **{"show_default": False} | more)
+
+
+Csv = Annotated[bool, option("--csv", "Print names and numbers only, as CSV.")]
+Seed = Annotated[int, option("--seed N", "Seed; the same seed gives the same result (default: 0).", min=0)]
+Jobs = Annotated[int, option("--jobs -j N", "Number of workers (default: -1, all cores).")]
+Method = Annotated[str | None, option("--method -m NAME", "Method (default: unbiased); omnirank methods lists them.")]
+Set = Annotated[
+    list[str] | None, option("--set NAME=VALUE", "Parameter of the method, such as max_features=sqrt; repeatable.")
+]
+Trees = Annotated[
+    str | None, option("--trees N", "Number of trees, or auto: until the ranking settles (default: 100).")
+]
+Top = Annotated[int | None, option("--top -k K", "Number of features to print (default: 20; with --csv all).", min=1)]
+Supervision = Annotated[
     str | None,
-    typer.Option(
-        "--labelled",
-        metavar="N",
-        help="Keep the labels of this number or share (0.1) of the examples, drawn by the seed; hide the others.",
-        show_default=False,
-        rich_help_panel=_FEW,
-    ),
+    option("--supervision W", "With few labels, the weight of the target beside the features: 0 to 1, auto or cv."),
 ]
-SupervisionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--supervision",
-        metavar="W",
-        help="How much the target counts beside the features: from 0 to 1 (labelled examples only), auto or cv.",
-        show_default=False,
-        rich_help_panel=_FEW,
-    ),
+Labelled = Annotated[
+    str | None, option("--labelled N", "As a trial, keep the labels of N examples, or of a share (0.1), only.")
 ]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the method; may be repeated.", show_default=False),
-]
+
+# -- values ---------------------------------------------------------------------------------------------------
 
 _CONSTANTS = {"none": None, "true": True, "false": False}
-_HEADERS: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
-_PANEL = "Reading the data"
-_REREAD = "read_like_data"
-# Options that name files to write.
-_WRITTEN = ("out", "report", "plot")
-
-
-def _option(*names: str, text: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=_PANEL, show_default=False)
-
-
-IgnoreOption = Annotated[str | None, _option("--ignore", text="Columns to leave out.")]
-HeaderOption = Annotated[
-    str, _option("--header", text="Whether a text file starts with names: yes or no (default: auto).")
-]
-SeparatorOption = Annotated[str | None, _option("--separator", text="Character between the cells of a text file.")]
-MissingOption = Annotated[
-    list[str] | None,
-    _option("--missing", text="What stands for a missing cell of a text file besides ?, NA, NaN; may be repeated."),
-]
-
-EncodingOption = Annotated[str, _option("--encoding", text="Encoding of a text file, such as cp1252 (default: utf-8).")]
-
-
-def text_options(header: str, separator: str | None, missing: list[str] | None, encoding: str) -> dict[str, Any]:
-    """Return what the options say of a text file, as `omnirank.load` takes it."""
-    from omnirank.core.parameters import check, choice
-
-    check("header", header, choice(*_HEADERS))
-    separator = "\t" if separator == "\\t" else separator
-    return {"header": _HEADERS[header], "separator": separator, "missing": missing or (), "encoding": encoding}
-
-
-def _data_argument(text: str) -> Any:
-    return typer.Argument(metavar="DATA", help=text, show_default=False)
-
-
-def load_one_table(
-    data: Annotated[str, _data_argument("ARFF, CSV, TSV, Parquet, MATLAB or CLUS settings file; each may be gzipped.")],
-    target: Annotated[
-        str | None,
-        _option(
-            "--target",
-            "-t",
-            text="Target columns: names, positions from 1, ranges (17-30, last, last:14) or patterns (y_*), "
-            "separated by commas. Without target the features are ranked by how they cluster the data.",
-        ),
-    ] = None,
-    labels: Annotated[Path | None, _option("--labels", text="Label file of Mulan (.xml).")] = None,
-    features: Annotated[str | None, _option("--features", text="Feature columns (default: all others).")] = None,
-    ignore: IgnoreOption = None,
-    key: Annotated[str | None, _option("--key", text="Columns that identify the examples.")] = None,
-    nominal: Annotated[str | None, _option("--nominal", text="Columns of numbers to be taken as nominal.")] = None,
-    task: Annotated[str, _option("--task", text="The task (default: inferred from the target).")] = "auto",
-    header: HeaderOption = "auto",
-    separator: SeparatorOption = None,
-    missing: MissingOption = None,
-    encoding: EncodingOption = "utf-8",
-    strings: Annotated[
-        str, _option("--strings", text="String attributes of ARFF: error or drop (default: error).")
-    ] = "error",
-    duplicates: Annotated[
-        str, _option("--duplicates", text="Columns of the same name: error or number (default: error).")
-    ] = "error",
-) -> Any:
-    """Read the file that a user names, with the options that say how."""
-    from omnirank.data.load import load
-
-    return load(
-        data,
-        target,
-        labels=labels,
-        features=features,
-        ignore=ignore,
-        key=key,
-        nominal=nominal,
-        task=task,
-        strings=strings,
-        duplicates=duplicates,
-        **text_options(header, separator, missing, encoding),
-    )
-
-
-def _check_labels(labels: Path | None) -> None:
-    """Refuse what is no label file but looks like something else that the user had in mind."""
-    from omnirank.core.errors import ParameterError
-
-    text = str(labels)
-    if labels is None or labels.suffix.lower() == ".xml" or labels.exists():
-        return
-    if text.replace(".", "", 1).isdigit():
-        raise ParameterError(f"--labels {text}: it names a label file (.xml); --labelled {text} keeps so many labels")
-    if not any(c.isalnum() for c in text):
-        raise ParameterError(
-            f"--labels {text!r}: it names a label file (.xml); label sets in one column are not read from text files: "
-            "give each label a column of 0 and 1 (pandas: column.str.get_dummies(sep))"
-        )
-
-
-def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_table) -> Callable[..., None]:
-    """Give a command, whose first parameter is a Dataset, the options that say how to read it.
-
-    A parameter ``read_like_data`` of the command becomes a function that reads another file with the same options.
-    ``read`` is the function that reads, whose parameters the options are.
-    """
-    shared = list(inspect.signature(read).parameters.values())
-    own = list(inspect.signature(command).parameters.values())[1:]
-    rereads = any(parameter.name == _REREAD for parameter in own)
-    own = [parameter for parameter in own if parameter.name != _REREAD]
-
-    @wraps(command)
-    def wrapper(**given: Any) -> None:
-        options = {parameter.name: given.pop(parameter.name) for parameter in shared}
-        for name in _WRITTEN:
-            if given.get(name) is not None:
-                check_out(given[name], Path(options["data"]))
-        _check_labels(options["labels"])
-        if rereads:
-            again = getattr(read, "again", read)
-            given[_REREAD] = lambda path: again(**options | {"data": str(path)})
-        command(read(**options), **given)
-
-    merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]
-    wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in merged}
-    return wrapper
-
-
-def with_optional_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, whose parameter ``data`` is a Dataset or None, the option --data and those of reading it."""
-    shared = list(inspect.signature(load_one_table).parameters.values())
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "data"]
-    annotation = Annotated[str | None, _option("--data", text="What was ranked: a file, as in omnirank rank.")]
-    data = shared[0].replace(annotation=annotation, default=None)
-
-    @wraps(command)
-    def wrapper(**given: Any) -> None:
-        options = {parameter.name: given.pop(parameter.name) for parameter in shared}
-        if options["data"] is not None:
-            check_out(given["out"], Path(options["data"]))
-            _check_labels(options["labels"])
-        command(**given, data=None if options["data"] is None else load_one_table(**options))
-
-    merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, data, *shared[1:])]
-    wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in merged}
-    return wrapper
-
-
-def check_out(out: Path, data: Path) -> None:
-    """Refuse, before anything is computed, a file that cannot be written or that would take the place of the data."""
-    from omnirank.core.errors import ParameterError
-
-    if out.is_dir():
-        raise ParameterError(f"cannot write {out}: it is a folder")
-    if not out.parent.is_dir():
-        raise ParameterError(f"cannot write {out}: the folder {out.parent} does not exist")
-    if out.exists() and data.exists() and out.samefile(data):
-        raise ParameterError(f"cannot write {out}: it is the data file itself; give another name")
-
-
-def refuse_given(given: dict[str, Any], read: Callable[..., Any], what: str) -> None:
-    """Refuse what was given of some options, which the function that reads declares; they are for something else."""
-    from omnirank.core.errors import ParameterError, setting
-
-    default = {name: p.default for name, p in inspect.signature(read).parameters.items()}
-    for name, value in given.items():
-        if value and value != default.get(name):
-            raise ParameterError(f"{setting(name, value)} is {what}")
-
-
-def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any:
-    """Return the data set in which only this number (or share) of the examples stay labelled."""
-    from omnirank.core.errors import ParameterError
-
-    if labelled is None:
-        return dataset
-    if dataset.target is None:
-        raise ParameterError("--labelled keeps some labels, but there is no target: name it with --target")
-    return dataset.keep_labels(label_amount(labelled), random_state=seed)
-
-
-def label_amount(text: str) -> int | float:
-    """Return the number or the share of examples that a user writes."""
-    from omnirank.core.errors import ParameterError
-
-    try:
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
-    except ValueError:
-        raise ParameterError("labelled", text, "choose a count or a share in (0, 1]") from None
-
-
-def assignments(given: list[str] | None) -> dict[str, Any]:
-    """Return the parameters in ``NAME=VALUE`` texts.
-
-    Examples
-    --------
-    >>> from omnirank.cli.options import assignments
-    >>> assignments(["n-trees=50", "bootstrap=none"])
-    {'n_trees': 50, 'bootstrap': None}
-    """
-    from omnirank.core.errors import ParameterError
-
-    found: dict[str, Any] = {}
-    for text in given or []:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ParameterError("set", text, "write NAME=VALUE")
-        found[name.strip().replace("-", "_")] = value_of(value.strip())
-    return found
 
 
 def value_of(text: str) -> Any:
-    """Return what a text stands for: none, true, false, a number or another Python literal; else itself."""
+    """Return the value of a text: none, true, false, a number or another Python literal; else the text."""
     if text.lower() in _CONSTANTS:
         return _CONSTANTS[text.lower()]
     try:
@@ -262,13 +57,187 @@ def value_of(text: str) -> Any:
         return text
 
 
-def supervision_of(text: str) -> str | float:
-    """Return the level of supervision that a user writes."""
+def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+    """Return ``NAME=VALUE`` texts as a dictionary; dashes of names become underscores.
+
+    Examples
+    --------
+    >>> from omnirank.cli.options import pairs
+    >>> pairs("read", ["max-memory=2G"])
+    {'max_memory': '2G'}
+    """
     from omnirank.core.errors import ParameterError
 
-    if text in ("auto", "cv"):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise ParameterError("supervision", text, "choose auto, cv or a number in [0, 1]") from None
+    values = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParameterError(option, text, "write NAME=VALUE")
+        values[name.strip().replace("-", "_")] = value.strip()
+    return values
+
+
+def assignments(texts: list[str] | None) -> dict[str, Any]:
+    """Return the parameters that --set gives.
+
+    Examples
+    --------
+    >>> from omnirank.cli.options import assignments
+    >>> assignments(["n-trees=50", "bootstrap=none"])
+    {'n_trees': 50, 'bootstrap': None}
+    """
+    return {name: value_of(value) for name, value in pairs("set", texts).items()}
+
+
+def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any:
+    """Return the data set with the labels of this number or share of its examples; the others are hidden."""
+    from omnirank.core.errors import ParameterError
+
+    if labelled is None:
+        return dataset
+    if dataset.target is None:
+        raise ParameterError("--labelled keeps some labels, but there is no target: name it with --target")
+    return dataset.keep_labels(value_of(labelled), random_state=seed)
+
+
+def ranker_of(
+    task: str, method: str | None, parameters: list[str] | None, **settings: Any
+) -> "tuple[registry.Method, Any]":
+    """Return the method, by default that of the task, and its ranker.
+
+    Parameters
+    ----------
+    task : str
+        The task.
+    method : str or None
+        Name of the method.
+    parameters : list of str or None
+        What --set gives; it counts more than the settings.
+    **settings
+        Parameters that have options of their own; those that are None are left out.
+    """
+    from omnirank.core.registry import default_method, get_method
+
+    chosen = default_method(task) if method is None else get_method(method)
+    return chosen, chosen.make(**given_settings(**settings) | assignments(parameters))
+
+
+def given_settings(**settings: Any) -> dict[str, Any]:
+    """Return the settings that are not None, with the values of their texts."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    return {name: value_of(value) if isinstance(value, str) else value for name, value in given.items()}
+
+
+def with_parameters(model: Any, parameters: dict[str, Any]) -> Any:
+    """Return the model with the parameters of --set, which must be its own."""
+    from omnirank.core.errors import ParameterError
+    from omnirank.core.text import did_you_mean
+
+    names = model.get_params(deep=False)
+    for name in parameters:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ParameterError(
+                f"--set {name}: {type(model).__name__} has no such parameter{hint}; it has {', '.join(names)}"
+            )
+    return model.set_params(**parameters)
+
+
+def refuse(options: Mapping[str, Any], reason: str) -> None:
+    """Refuse the options that were given, for a reason.
+
+    Examples
+    --------
+    >>> from omnirank.cli.options import refuse
+    >>> refuse({"--supervision": None}, "is for one table: leave it out for several")
+    """
+    from omnirank.core.errors import ParameterError
+
+    for name, value in options.items():
+        if value:
+            raise ParameterError(f"{name} {reason}")
+
+
+# -- names ----------------------------------------------------------------------------------------------------
+
+# Parameters of the library whose options have other names.
+_OPTION_OF = {
+    "exclude": "--ignore",
+    "k": "--top",
+    "keys": "--key",
+    "memory_limit": "--memory",
+    "n_folds": "--folds",
+    "n_jobs": "--jobs",
+    "n_neighbors": "--neighbors",
+    "n_resamples": "--resamples",
+    "n_trees": "--trees",
+    "neighbors": "--among",
+    "random_state": "--seed",
+    "threshold": "--redundancy",
+    "types": "--nominal",
+}
+# A parameter and its value in a text: no call such as f(x=1), no file such as task=a.csv.
+_SETTING = re.compile(
+    r"""(?<![^\s(])(?<!\w\()([a-z_]+)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\{[^{}]*\}|\[[^\[\]]*\]|\.\.\."""
+    r"""|True\b|False\b|None\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w))"""
+)
+# The options of the command that runs: whether each is a flag.
+OPTIONS: ContextVar[Mapping[str, bool]] = ContextVar("omnirank_options", default=MappingProxyType({}))
+
+
+def option_of(name: str, value: Any) -> str | None:
+    """Return a parameter of the library and its value as they are typed; None where no option sets it.
+
+    Examples
+    --------
+    >>> from omnirank.cli.options import OPTIONS, option_of
+    >>> token = OPTIONS.set({"--trees": False, "--key": False, "--target": False})
+    >>> option_of("n_trees", 0), option_of("keys", {"b.a": "a"}), option_of("target", "my kind"), option_of("x", 1)
+    ('--trees 0', '--key b.a=a', "--target 'my kind'", None)
+    >>> OPTIONS.reset(token)
+    """
+    options = OPTIONS.get()
+    option = next((o for o in (_OPTION_OF.get(name), f"--{name.replace('_', '-')}") if o in options), None)
+    if option is None:
+        return f"--read {shlex.quote(f'{name}={_typed(value)}')}" if "--read" in options and _is_key(name) else None
+    if value is True and options[option]:
+        return option
+    text = _typed(value)
+    return f"{option} {text if value is ... else shlex.quote(text)}"
+
+
+def _typed(value: Any) -> str:
+    """A value as it is typed."""
+    if value is ...:
+        return "..."
+    if isinstance(value, dict):
+        return ",".join(n if kind == "nominal" else f"{n}={'' if kind is None else kind}" for n, kind in value.items())
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _is_key(name: str) -> bool:
+    from omnirank.cli.reading import reading_keys
+
+    return name in reading_keys()
+
+
+def as_typed(text: str) -> str:
+    """Return a text of the library with ``name=value`` as the option that sets it.
+
+    Examples
+    --------
+    >>> from omnirank.cli.options import OPTIONS, as_typed
+    >>> token = OPTIONS.set({"--task": False})
+    >>> as_typed("task=a.csv: counts? say task='regression', or bins=5")
+    'task=a.csv: counts? say --task regression, or bins=5'
+    >>> OPTIONS.reset(token)
+    """
+
+    def option(match: re.Match[str]) -> str:
+        try:
+            value = ast.literal_eval(match[2])
+        except (ValueError, SyntaxError):
+            return match[0]
+        return option_of(match[1], value) or match[0]
+
+    return _SETTING.sub(option, text)

@@ -1,72 +1,57 @@
 """``omnirank report``: a page for people, of rankings or of a study."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from omnirank.cli.ending import ending_on_sigterm
-from omnirank.cli.files import check_files
-from omnirank.cli.options import JobsOption, with_optional_data
+from omnirank.cli import options
+from omnirank.cli.options import option, refuse
 from omnirank.cli.output import note, say
-
-if TYPE_CHECKING:
-    from omnirank.data.dataset import Dataset
+from omnirank.cli.reading import read_data
+from omnirank.cli.writing import check_ending, ending_on_sigterm
 
 _RANKINGS = (".json", ".csv")
 _STUDIES = (".sqlite", ".toml")
-_WHAT = "Rankings (.json, .csv), of which the first is reported; or one store of experiments (.sqlite, plan or folder)."
+_FILES = "Rankings (.json, .csv), of which the first is reported; or one study (.sqlite, plan or folder)."
+_FITS = "Fit the ranker further with --data (default): about seven times the time of the ranking."
 
 
-@with_optional_data
 def report(
-    files: Annotated[list[Path], typer.Argument(metavar="RANKING...|STORE", help=_WHAT, show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The .html file to write.", show_default=False)],
-    fits: Annotated[
-        bool,
-        typer.Option(
-            help="Fit the ranker further with --data: about seven times the time of the ranking.",
-        ),
-    ] = True,
-    jobs: JobsOption = -1,
-    title: Annotated[str | None, typer.Option("--title", help="Title of the page (default: name of the data).")] = None,
-    data: "Dataset | None" = None,
+    ctx: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="RANKING...|STUDY", help=_FILES)],
+    out: Annotated[Path, option("--out -o FILE", "The .html file to write.")],
+    title: Annotated[str | None, option("--title TEXT", "Title of the page (default: name of the data).")] = None,
+    fits: Annotated[bool, option("--fits/--no-fits", _FITS)] = True,
+    jobs: options.Jobs = -1,
 ) -> None:
-    """Write a report for people: one HTML file that needs no network.
+    """Write a report of rankings or a study as one HTML file.
 
-    What needs the data (checks, worth, number of features, stability, other methods) is there with --data.
+    The file needs no network. Sections that need the data come with --data: checks, worth, number of features,
+    stability, other methods.
     """
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.ranking.ranking import Ranking
     from omnirank.report import write_report, write_study_report
+    from omnirank.report.page import PAGES
 
-    check_files(out, None)
+    check_ending(out, PAGES)
     rankings = [path for path in files if path.suffix.lower() in _RANKINGS]
     if len(rankings) not in (0, len(files)) or (not rankings and len(files) > 1):
-        raise ParameterError("give rankings (.json, .csv), or one store of experiments: not both")
+        raise ParameterError("give rankings (.json, .csv), or one study: not both")
     if not rankings:
-        _check_study(files[0])
-        if data is not None:
-            raise ParameterError("--data is for rankings: a study knows its data")
+        if files[0].is_file() and files[0].suffix.lower() not in _STUDIES:
+            raise ParameterError(f"{files[0]}: a report is made of rankings (.json, .csv) or of a study (.sqlite)")
+        refuse({"--data": ctx.obj.data}, "is for rankings: a study knows its data")
         with ending_on_sigterm():
             write_study_report(files[0], out, title=title)
-        say(f"report written to {out}")
-        return
-    named = {path.stem if len(files) > 1 else "": Ranking.load(path) for path in rankings}
-    if len(named) < len(rankings):
-        named = {str(path): Ranking.load(path) for path in rankings}
-    found = named if len(named) > 1 else next(iter(named.values()))
-    for text in () if data is None else data.notes:
-        note(text)
-    with progress_bars(), ending_on_sigterm():
-        write_report(found, out, data, fits=fits, title=title, n_jobs=jobs)
+    else:
+        data = read_data(ctx.obj, writes=(out,)) if ctx.obj.data else None
+        stems = {path.stem for path in rankings}
+        named = {path.stem if len(stems) == len(rankings) else str(path): Ranking.load(path) for path in rankings}
+        note(*() if data is None else data.notes)
+        with progress_bars(), ending_on_sigterm():
+            reported = named if len(named) > 1 else next(iter(named.values()))
+            write_report(reported, out, data, fits=fits, title=title, n_jobs=jobs)
     say(f"report written to {out}")
-
-
-def _check_study(path: Path) -> None:
-    """Refuse a file that can be no study."""
-    from omnirank.core.errors import ParameterError
-
-    if path.is_file() and path.suffix.lower() not in _STUDIES:
-        raise ParameterError(f"{path}: a report is made of rankings ({', '.join(_RANKINGS)}) or of a study (.sqlite)")

@@ -1,144 +1,166 @@
-"""``omnirank select``: keep as many of the best features as are needed to predict."""
+"""``omnirank select``: how many features suffice; ``omnirank stability``: how sure a ranking is."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.convert import check_data_file, write_data
-from omnirank.cli.data_notes import data_notes
-from omnirank.cli.options import (
-    CsvOption,
-    JobsOption,
-    LabelledOption,
-    SetOption,
-    SupervisionOption,
-    with_data,
-    with_few_labels,
-)
-from omnirank.cli.output import Justify, bar, figures, note, say, table
-from omnirank.cli.rank import MethodOption, TreesOption, describe_examples
-from omnirank.cli.rankers import SeedOption, ranker_of
-from omnirank.core.text import counted, numbers
+from omnirank.cli import options
+from omnirank.cli.options import option
+from omnirank.cli.output import bar, data_notes, frame_csv, heading, note, print_csv, print_frame, say, shortened, table
+from omnirank.cli.reading import read_data
+from omnirank.cli.writing import DATA_FILES, check_ending, write_data, write_text
+from omnirank.core.text import numbers
 
 if TYPE_CHECKING:
-    from omnirank.data.dataset import Dataset
     from omnirank.evaluation.selection import Selection, SelectionCurve
+    from omnirank.evaluation.stability import Stability
 
 _NAMED = 50
+_BY = "How the number is chosen: by the predictions of neighbors or a forest, or by significance (default: neighbors)."
+_RESAMPLE = "subsample (default), or bootstrap (examples drawn twice distort Relief)."
+_SHOWN = 20
+_INDICES = {
+    "top_k": "the top {k} (Kuncheva; 0 is chance)",
+    "overlap": "the order, the top counting most (rank-biased overlap)",
+    "spearman": "all ranks (Spearman)",
+}
+_OUT = "Write the data with the kept features (.csv, .arff or .parquet)."
 
 
-@with_data
 def select(
-    dataset: "Dataset",
-    method: MethodOption = None,
-    by: Annotated[
-        str,
-        typer.Option("--by", help="Who judges how many features suffice: neighbors or forest; or significance."),
-    ] = "neighbors",
-    measure: Annotated[
-        str | None, typer.Option("--measure", help="By which measure (default: by task).", show_default=False)
-    ] = None,
+    ctx: typer.Context,
+    method: options.Method = None,
+    by: Annotated[str, option("--by KIND", _BY)] = "neighbors",
+    measure: Annotated[str | None, option("--measure NAME", "Measure of the predictions (default: by task).")] = None,
     folds: Annotated[
-        int | None,
-        typer.Option("--folds", min=2, help="Number of folds (default: 10, fewer for few labels).", show_default=False),
+        int | None, option("--folds K", "Number of folds (default: 10, fewer for few labels).", min=2)
     ] = None,
-    neighbors: Annotated[
-        int | None, typer.Option("--neighbors", "-n", min=1, help="Number of neighbours.", show_default=False)
-    ] = None,
-    alpha: Annotated[float, typer.Option("--alpha", help="Level of significance.")] = 0.05,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Write the data with the kept features to this .csv, .arff or .parquet file."),
-    ] = None,
-    seed: SeedOption = 0,
-    jobs: JobsOption = -1,
-    trees: TreesOption = None,
-    supervision: SupervisionOption = None,
-    labelled: LabelledOption = None,
-    parameters: SetOption = None,
-    csv: CsvOption = False,
+    neighbors: Annotated[int | None, option("--neighbors -n K", "Number of neighbours.", min=1)] = None,
+    alpha: Annotated[float, option("--alpha P", "Level of significance (default: 0.05).")] = 0.05,
+    trees: options.Trees = None,
+    parameters: options.Set = None,
+    supervision: options.Supervision = None,
+    labelled: options.Labelled = None,
+    out: Annotated[Path | None, option("--out -o FILE", _OUT)] = None,
+    csv: options.Csv = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = -1,
 ) -> None:
-    """Keep the smallest number of top features that predicts as well as the best number, within one standard error.
+    """Keep as few of the best features as predict well.
 
-    The features are ranked anew in every fold, without the examples that judge.
+    Chosen is the smallest number of top features that predicts as well as the best number, within one standard error.
+    The features are ranked anew in every fold, without the test examples.
     """
     from omnirank.core.parallel import progress_bars
-    from omnirank.evaluation.selection import select as selected
+    from omnirank.evaluation.selection import select as select_features
 
-    if out is not None:
-        check_data_file(out)
-    whole, dataset = dataset, with_few_labels(dataset, labelled, seed)
-    name, ranker = ranker_of(dataset, method, seed, jobs, supervision, parameters, trees)
+    check_ending(out, DATA_FILES)
+    whole = read_data(ctx.obj, writes=(out,))
+    data = options.with_few_labels(whole, labelled, seed)
+    settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
+    chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
+    judging: dict[str, Any] = {"by": by, "measure": measure, "n_neighbors": neighbors, "n_folds": folds, "alpha": alpha}
     with progress_bars():
-        found = selected(
-            ranker,
-            dataset,
-            by=by,
-            measure=measure,
-            n_neighbors=neighbors,
-            n_folds=folds,
-            alpha=alpha,
-            random_state=seed,
-            n_jobs=jobs,
-        )
-    for text in data_notes(dataset):
-        note(text)
-    if out is not None:
-        _write(found, whole, out)
-    if csv:
-        _print_figures(found.curve, found.names)
-        return
-    say(f"{dataset.name}: {dataset.task}, {describe_examples(dataset)}, {counted(dataset.n_features, 'feature')}")
-    _print_choice(found, name)
-    if out is not None and found.names:
-        say(f"data with the kept features written to {out}")
-
-
-def _write(found: "Selection", dataset: "Dataset", out: Path) -> None:
-    if found.names:
-        write_data(found.apply(dataset), out)
-    else:
+        result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
+    note(*data_notes(data))
+    if out is not None and result.names:
+        write_data(result.apply(whole), out)
+    elif out is not None:
         note(f"no feature is kept: {out} is not written")
-
-
-def _print_choice(found: "Selection", method: str) -> None:
-    if found.curve is not None:
-        _print_curve(found.curve)
-    say(f"{method}: {found.summary}")
-    more = f", ... and {len(found.names) - _NAMED} more" if len(found.names) > _NAMED else ""
-    say(f"kept: {', '.join(found.names[:_NAMED])}{more}" if found.names else "no feature is kept")
+    if csv:
+        _print_csv(result)
+        return
+    say(heading(data))
+    if result.curve is not None:
+        _print_curve(result.curve)
+    say(f"{chosen.name}: {result.summary}")
+    say(f"kept: {shortened(result.names, _NAMED)}" if result.names else "no feature is kept")
+    if out is not None and result.names:
+        say(f"data with the kept features written to {out}")
 
 
 def _print_curve(curve: "SelectionCurve") -> None:
     """Print performance by number of features; the best and the chosen number are marked."""
-    from omnirank.tasks.measuring import MEASURES
+    from omnirank.measures import MEASURES
 
     frame = curve.to_frame()
     way = "larger" if curve.larger_is_better else "smaller"
     say(f"{MEASURES[curve.measure].title} of the top features, {way} is better")
-    columns: list[tuple[str, Justify]] = [
-        ("top features", "right"),
-        ("mean", "right"),
-        ("± error", "right"),
-        ("", "left"),
-        ("", "left"),
-    ]
-    largest = float(frame["mean"].max())
     marks = [
-        ", ".join(word for word, is_so in (("best", best), ("chosen", chosen)) if is_so)
+        ", ".join(word for word, is_marked in (("best", best), ("chosen", chosen)) if is_marked)
         for best, chosen in zip(frame["best"], frame["chosen"], strict=True)
     ]
-    bars = [bar(mean, largest) for mean in frame["mean"]]
     means, errors = frame["mean"], frame["standard_error"]
+    bars = [bar(mean, float(means.max())) for mean in means]
     cells = (frame["size"], numbers(means, beside=errors), numbers(errors, beside=means), bars, marks)
-    table(columns, list(zip(*cells, strict=True)))
+    columns: list[tuple[str, str]] = [("top features", "right"), ("mean", "right"), ("± error", "right")]
+    table([*columns, ("", "left"), ("", "left")], list(zip(*cells, strict=True)))
 
 
-def _print_figures(curve: "SelectionCurve | None", names: tuple[str, ...]) -> None:
-    if curve is None:
-        figures(["feature"], [[name] for name in names])
+def _print_csv(result: "Selection") -> None:
+    if result.curve is None:
+        print_csv(["feature"], [[name] for name in result.names])
         return
-    frame = curve.to_frame()
-    rows: list[Any] = list(frame.itertuples(index=False, name=None))
-    figures(list(frame.columns), [(*row[:3], int(row[3]), int(row[4])) for row in rows])
+    print_frame(result.curve.to_frame().astype({"best": int, "chosen": int}))
+
+
+# -- stability ------------------------------------------------------------------------------------------------
+
+
+def stability(
+    ctx: typer.Context,
+    method: options.Method = None,
+    resamples: Annotated[int, option("--resamples N", "Number of resamples (default: 50).")] = 50,
+    resample: Annotated[str, option("--resample KIND", _RESAMPLE)] = "subsample",
+    share: Annotated[float, option("--share P", "Share of the examples in a subsample (default: 0.5).")] = 0.5,
+    level: Annotated[float, option("--level P", "Level of the intervals (default: 0.9).")] = 0.9,
+    top: options.Top = None,
+    trees: options.Trees = None,
+    parameters: options.Set = None,
+    supervision: options.Supervision = None,
+    labelled: options.Labelled = None,
+    out: Annotated[Path | None, option("--out -o FILE", "Write the whole table (.csv).")] = None,
+    csv: options.Csv = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = -1,
+) -> None:
+    """Show how sure a ranking is, by ranking resamples.
+
+    Printed are intervals of ranks, and how often a feature is among the top 1, 2, 4, ...
+    """
+    from omnirank.core.parallel import progress_bars
+    from omnirank.evaluation.stability import stability as rank_resamples
+
+    check_ending(out, (".csv",))
+    data = options.with_few_labels(read_data(ctx.obj, writes=(out,)), labelled, seed)
+    settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
+    chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
+    drawn: dict[str, Any] = {"n_resamples": resamples, "resample": resample, "share": share, "level": level}
+    with progress_bars():
+        result = rank_resamples(ranker.fit(data), data, **drawn, random_state=seed, n_jobs=jobs)
+    note(*data_notes(data))
+    frame = result.to_frame()
+    if out is not None:
+        write_text(frame_csv(frame.set_index("rank")), out)
+    if csv:
+        print_frame(frame, top)
+        return
+    say(heading(data))
+    _print_ranks(result, top or _SHOWN)
+    say(f"{chosen.name}: {result.summary}")
+    if out is not None:
+        say(f"whole table written to {out}")
+
+
+def _print_ranks(result: "Stability", n_shown: int) -> None:
+    frame = result.to_frame().head(n_shown)
+    sizes = [column for column in frame.columns if column.startswith("top_")]
+    columns: list[tuple[str, str]] = [("rank", "right"), ("feature", "left"), ("interval", "right")]
+    columns += [(column.replace("_", " "), "right") for column in sizes]
+    intervals = [f"{a} to {b}" for a, b in zip(frame["lower"], frame["upper"], strict=True)]
+    shares = [[f"{value:.2f}" for value in frame[column]] for column in sizes]
+    table(columns, list(zip(frame["rank"], frame["feature"], intervals, *shares, strict=True)))
+    for key, text in _INDICES.items():
+        index = result.indices[key]
+        say(f"stability of {text.format(k=result.k)}: {index.value:.3f} ({index.lower:.3f} to {index.upper:.3f})")

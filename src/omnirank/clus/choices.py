@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from omnirank.clus.values import Values
+from omnirank.clus.settings import Values
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import task_target
 
@@ -156,11 +156,11 @@ def _pruning(values: Values, dataset: Dataset) -> str:
     name, kind = values.name("Tree", "PruningMethod"), task_target(dataset.task)
     if name not in _PRUNINGS:
         values.tell("Tree", "PruningMethod", "trees are pruned as by Default")
-    found, is_number = _PRUNINGS.get(name), kind.kind in ("numbers", "mixed")
-    if found == "c45" and is_number:
+    pruning, is_number = _PRUNINGS.get(name), kind.kind in ("numbers", "mixed")
+    if pruning == "c45" and is_number:
         values.tell("Tree", "PruningMethod", "trees of numbers are pruned by M5")
-    elif found is not None:
-        return found
+    elif pruning is not None:
+        return pruning
     if is_number:
         return "m5"
     return "none" if kind.hierarchical else "c45"
@@ -205,16 +205,16 @@ def forest_choices(values: Values, dataset: Dataset, semi_supervised: bool) -> F
 
 
 def _scores(values: Values, replicates: bool) -> tuple[str, ...]:
-    found = []
+    scores = []
     for name in values.names("Ensemble", "FeatureRanking"):
         score = _SCORES.get(name)
         if score is None and name not in ("none", ""):
             raise values.wrong("Ensemble", "FeatureRanking", "expected None, Genie3, Symbolic or RForest")
         if score == "permutation" and not replicates:
             values.tell("Ensemble", "FeatureRanking", "without bootstrapping there is no permutation score")
-        elif score is not None and score not in found:
-            found.append(score)
-    return tuple(found)
+        elif score is not None and score not in scores:
+            scores.append(score)
+    return tuple(scores)
 
 
 def _subspace(values: Values, ensemble: str, n_features: int) -> Any:

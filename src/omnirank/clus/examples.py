@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from omnirank.clus.values import Values
+from omnirank.clus.settings import Values
 from omnirank.core.errors import DataError
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.clus_settings import clus_roles, read_clus_data
@@ -164,8 +164,8 @@ def _part(
     try:
         share = float(text)
     except ValueError:
-        found = _read_like(values, values.settings.find(text, f"[Data] {name}"), train, roles)
-        return train, weight, found
+        dataset = _read_like(values, values.settings.find(text, f"[Data] {name}"), train, roles)
+        return train, weight, dataset
     if not 0 < share < 1:
         raise values.wrong("Data", name, "expected a file, or a share between 0 and 1")
     n = train.n_examples

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.clus.c45 import cut_by_c45
 from omnirank.clus.choices import ForestChoices, TreeChoices
-from omnirank.clus.cutting import cut_by_examples, cut_by_f_test, merged_alike
+from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test, merged_alike
 from omnirank.clus.examples import Examples
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
@@ -176,14 +175,14 @@ def best_f_test(examples: Examples, choices: TreeChoices, supervision: Any, seed
     judged, training = examples.prune or examples.train, examples.train.target
     assert judged.target is not None
     assert training is not None
-    best, found = primary_measure(judged.task), {}
+    best, losses = primary_measure(judged.task), {}
     for level in choices.f_tests:
         tree = fit_tree(examples, replace(choices, f_tests=(level,), pruning="none"), supervision, seed).models[1]
         values = measure(
             judged.target, tree.means(judged), training=training, task=judged.task, hierarchy=judged.hierarchy
         )
-        found[level] = -values[best.name] if best.larger_is_better else values[best.name]
-    return min(found, key=lambda level: (found[level], level))
+        losses[level] = -values[best.name] if best.larger_is_better else values[best.name]
+    return min(losses, key=lambda level: (losses[level], level))
 
 
 def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool, seconds: float = 0.0) -> Model:
@@ -212,12 +211,12 @@ def _seen_levels(grown: Any, thresholds: np.ndarray, table: Table) -> Any:
 
 def _smaller_values(grown: Any, thresholds: np.ndarray, plan: GrowingPlan) -> np.ndarray:
     """Thresholds at the smaller of the two values of the node that they separate, as CLUS has them."""
-    table, found = plan.dataset.features, thresholds.copy()
+    table, smaller = plan.dataset.features, thresholds.copy()
     chosen = np.flatnonzero(~np.isnan(thresholds) & (grown.low_row >= 0))
     for feature in np.unique(grown.feature[chosen]):
         here = chosen[grown.feature[chosen] == feature]
-        found[here] = table.column(int(feature))[grown.low_row[here]]
-    return found
+        smaller[here] = table.column(int(feature))[grown.low_row[here]]
+    return smaller
 
 
 def forest_rules(choices: TreeChoices, forest: ForestChoices) -> dict[str, Any]:

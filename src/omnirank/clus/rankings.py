@@ -1,22 +1,24 @@
-"""Rankings of a run, and the files that hold them."""
+"""Rankings of a run, and the files (fimp) that hold them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import rankdata
 
 from omnirank.clus.choices import ForestChoices, OutputChoices, TreeChoices, relief_parameters
 from omnirank.clus.examples import Examples
-from omnirank.clus.fimp import fimp_lines, write_lines
 from omnirank.clus.models import forest_rules
-from omnirank.clus.values import Values
+from omnirank.clus.settings import Values
+from omnirank.core.files import replacing
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
+from omnirank.ensembles.plan import PRIVATE_RULES
 from omnirank.rankers.ensemble import EnsembleRanker
 from omnirank.rankers.relief import ReliefRanker
 
@@ -54,18 +56,18 @@ def write_forest_rankings(
     seed : int
         The seed.
     """
-    found: dict[tuple[str, int], dict[str, np.ndarray]] = {}
+    scores_of: dict[tuple[str, int], dict[str, np.ndarray]] = {}
     for number, weight in enumerate(forest.symbolic_weights):
         wanted = forest.scores if number == 0 else tuple(score for score in forest.scores if score == "symbolic")
         if not wanted:
             continue
         ranker = _ranker(examples, trees, forest, output, supervision, seed, wanted, weight)
         for score, n in product(wanted, forest.sizes):
-            ranking = ranker.ranking_at(importance=score, n_trees=n)
+            ranking = ranker._ranking_at(importance=score, n_trees=n)
             named = _named(ranking, score, forest.permutation_error, weight)
-            found.setdefault((score, n), {}).update(named)
+            scores_of.setdefault((score, n), {}).update(named)
     written = []
-    for (score, n), scores in found.items():
+    for (score, n), scores in scores_of.items():
         head = [f"Ensemble method: {forest.called}", f"Ranking method: {_CALLED[score]}", f"Ensemble size: {n}"]
         lines = fimp_lines(head, scores, examples.train.feature_names, examples.positions, output.by_relevance)
         written.append(write_lines(stem.with_name(f"{stem.name}Trees{n}{_CALLED[score]}.fimp"), lines))
@@ -84,18 +86,19 @@ def _ranker(
 ) -> EnsembleRanker:
     """One fit for all scores: Genie3 and Symbolic come with the permutation score."""
     dataset, permuted = examples.train, "permutation" in wanted
+    rules = forest_rules(trees, forest)
     ranker = EnsembleRanker(
         "permutation" if permuted else wanted[0],
-        n_trees=forest.sizes[-1],
-        checkpoints=forest.sizes,
+        n_trees=forest.sizes,
         supervision="auto" if supervision is None else supervision,
         symbolic_weight=weight,
         permutation_error=forest.permutation_error if permuted else "auto",
         per_target=output.per_target and dataset.n_targets > 1 and dataset.hierarchy is None,
         random_state=seed,
         n_jobs=forest.n_jobs,
-        **forest_rules(trees, forest),
+        **{name: value for name, value in rules.items() if name not in PRIVATE_RULES},
     )
+    ranker._rules = {name: value for name, value in rules.items() if name in PRIVATE_RULES}
     return ranker.fit(dataset, sample_weight=examples.weight)
 
 
@@ -143,7 +146,7 @@ def write_relief_ranking(stem: Path, examples: Examples, values: Values, output:
         for i, name in enumerate(dataset.target_names):
             alone = ClusRelief(random_state=seed, **parameters | {"target_distance": "auto"}).fit(_one(dataset, i))
             for m, k in sizes:
-                scores[f"{name}Iter{m}Neigh{k}"] = alone.ranking_at(n_iterations=m, n_neighbors=k).scores
+                scores[f"{name}Iter{m}Neigh{k}"] = alone._ranking_at(n_iterations=m, n_neighbors=k).scores
     iterations, neighbors = (sorted({pair[i] for pair in sizes}) for i in (0, 1))
     head = [
         "Ranking method: Relief with all combinations of",
@@ -162,3 +165,59 @@ def _one(dataset: Dataset, target: int) -> Dataset:
     one = Target((dataset.target_names[target],), (levels,), values, ~np.isnan(values[:, 0]))
     task = task_named("numbers" if levels is None else "classes", single=True)
     return Dataset(dataset.features, one, task=task, name=dataset.name)
+
+
+def fimp_lines(
+    head: Sequence[str],
+    scores: Mapping[str, np.ndarray],
+    names: Sequence[str],
+    positions: Sequence[int],
+    by_relevance: bool = True,
+) -> list[str]:
+    """Return the lines of a file: for every feature its position, name, ranks and scores.
+
+    Parameters
+    ----------
+    head : sequence of str
+        What the file starts with: the method.
+    scores : mapping of str to ndarray
+        Scores of the features, by the name of the ranking.
+    names : sequence of str
+        Names of the features.
+    positions : sequence of int
+        Their numbers among the attributes of the data file, from 1.
+    by_relevance : bool
+        Whether features come in the order of the first ranking, else in that of the data file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.clus.rankings import fimp_lines
+    >>> scores = {"overAll": np.array([0.0, 0.5, 0.0])}
+    >>> for line in fimp_lines(["Ranking method: Genie3"], scores, ["a", "b", "c"], [1, 2, 4]):
+    ...     print(line.replace("\\t", " "))
+    Ranking method: Genie3
+    attributeDatasetIndex attributeName [overAllRank] [overAll]
+    -----------------------------------------------------------
+    2 b [1] [0.5]
+    1 a [2] [0.0]
+    4 c [2] [0.0]
+    """
+    table = np.array([np.asarray(values, float) for values in scores.values()])
+    ranks = rankdata(-table, method="min", axis=1)
+    columns = f"[{', '.join(f'{name}Rank' for name in scores)}]\t[{', '.join(scores)}]"
+    heading = f"attributeDatasetIndex\tattributeName\t{columns}"
+    order = np.argsort(ranks[0], kind="stable") if by_relevance else np.arange(len(names))
+    lines = [*head, heading, "-" * len(heading)]
+    for i in order:
+        places = ", ".join(str(int(rank)) for rank in ranks[:, i])
+        values = ", ".join(repr(float(value)) for value in table[:, i])
+        lines.append(f"{positions[i]}\t{names[i]}\t[{places}]\t[{values}]")
+    return lines
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> Path:
+    """Write a text file, whole or not at all, and return its path."""
+    with replacing(path) as file:
+        file.write(("\n".join(lines) + "\n").encode())
+    return path

@@ -19,14 +19,10 @@ from omnirank.clus.choices import (
     tree_choices,
 )
 from omnirank.clus.examples import Examples, predicting_features, read_examples
-from omnirank.clus.fimp import write_lines
-from omnirank.clus.known_settings import notes_on
 from omnirank.clus.models import Fitted, best_f_test, fit_forest, fit_tree
-from omnirank.clus.numbers_text import heading
-from omnirank.clus.out_file import errors_on, head_lines, run_lines, shown_models
-from omnirank.clus.predictions import prediction_lines
-from omnirank.clus.rankings import write_forest_rankings, write_relief_ranking
-from omnirank.clus.values import Values, check_values, n_folds
+from omnirank.clus.rankings import write_forest_rankings, write_lines, write_relief_ranking
+from omnirank.clus.settings import Values, check_values, n_folds, notes_on
+from omnirank.clus.text import errors_on, head_lines, heading, prediction_lines, run_lines, shown_models
 from omnirank.core.types import PathLike
 from omnirank.data.clus_settings import read_clus_settings
 from omnirank.evaluation.folds import make_folds
@@ -160,9 +156,9 @@ class _Run:
         lines = run_lines(1, fitted, supervision != 1) + self._error_lines(fitted, whole)
         if xval:
             names = [model.name for model in fitted.models]
-            found, text = self._cross_validate(examples, trees, chosen, supervision, names)
+            predicted, text = self._cross_validate(examples, trees, chosen, supervision, names)
             title = "Testing error" if examples.test is None else "Testing error (cross-validation)"
-            summary = errors_on(title, examples.train, found, examples.train)
+            summary = errors_on(title, examples.train, predicted, examples.train)
             text += [*heading("Summary", "*"), "", *summary]
             written.append(self.write(".xval", [*self._head(".xval"), *text]))
             lines += summary
@@ -229,7 +225,7 @@ class _Run:
         n = examples.train.n_examples
         k = min(n_folds(self.values, n), n)
         folds = make_folds(examples.train, "cross-validation", n_folds=k, random_state=self.seed)
-        found: dict[str, np.ndarray] = {}
+        predicted: dict[str, np.ndarray] = {}
         lines: list[str] = []
         for number, fold in enumerate(folds, start=1):
             rows = np.zeros(n, bool)
@@ -239,10 +235,10 @@ class _Run:
             means = {model.name: model.means(part.test) for model in fitted.models}
             for name in names:  # where nothing can be divided, all models are the last one there is
                 values = means.get(name, means[fitted.models[-1].name])
-                found.setdefault(name, np.zeros((n, values.shape[1])))[~rows] = values
+                predicted.setdefault(name, np.zeros((n, values.shape[1])))[~rows] = values
             lines += run_lines(number, fitted, supervision != 1)
             if self.output.fold_errors:
                 lines += errors_on("Testing error", part.test, means, part.train)
             if self.output.fold_models:
                 lines += self._models(fitted, part, forest)
-        return found, lines
+        return predicted, lines

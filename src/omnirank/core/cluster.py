@@ -87,7 +87,7 @@ class _Job:
         while True:
             try:
                 self._workers.wait_for(self._futures[i])
-                found: list[Any] = self._client.gather(self._futures[i], direct=self._direct)
+                results: list[Any] = self._client.gather(self._futures[i], direct=self._direct)
             except CancelledError as error:
                 self._send_again(error)
             except Exception as error:
@@ -98,7 +98,7 @@ class _Job:
                 ) from error
             else:
                 del self._futures[i]  # the cluster forgets what nobody refers to
-                return found
+                return results
 
     def _send_again(self, error: CancelledError) -> None:
         self._n_losses += 1
@@ -150,8 +150,8 @@ class _Workers:
             logger.warning("the cluster has no workers: waiting for some")
         if now - self._none_since >= self._patience:
             raise ClusterError(
-                f"the cluster has had no workers for {self._patience:.0f} seconds: start some, and begin again; "
-                "wait_for_workers_timeout=... of joblib.parallel_config has them waited for longer"
+                f"the cluster has had no workers for {self._patience:.0f} seconds: start some, and run again; to wait "
+                "longer, set wait_for_workers_timeout in joblib.parallel_config"
             )
         return False
 

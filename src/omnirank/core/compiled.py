@@ -7,23 +7,18 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
-from numba.core import event
 from numba.extending import overload
 
 from omnirank.core.kernel_cache import keep_on_disk, kernel_folder, warn_once
-from omnirank.core.numba_internals import PART_OPTIONS, compile_part, known_options
+from omnirank.core.numba_internals import PART_OPTIONS, UNCOUNTED, Listener, compile_part, listen
 
 # Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 _logger = logging.getLogger("omnirank.compiling")
-
-
-# Numba's option for functions that allocate nothing: no reference is counted, and none of the code for it is compiled.
-_UNCOUNTED = known_options(_nrt=False)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,7 +27,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     The kernel works in arrays of its caller and makes none: code that counts references takes a sixth of the time to
     compile. One that makes an array is an error when it is compiled; `allocating` is for those.
     """
-    return _kernel(function, **_UNCOUNTED)
+    return _kernel(function, **UNCOUNTED)
 
 
 def allocating(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,9 +92,9 @@ class Kinds:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._steps: dict[str, dict[type, Callable[..., Any]]] = {}
+        self._steps: dict[str, dict[Any, Callable[..., Any]]] = {}
 
-    def add(self, step: str) -> dict[type, Callable[..., Any]]:
+    def add(self, step: str) -> dict[Any, Callable[..., Any]]:
         """Return the implementations of a new step, by kind."""
         return self._steps.setdefault(step, {})
 
@@ -110,11 +105,12 @@ class Kinds:
                 raise TypeError(f"kernel step {step} is not written for {missing.__name__}, one of the {self.name}")
 
 
-def dispatched(kinds: Kinds, position: int = 0) -> Callable[[Callable[..., Any]], Any]:
+def dispatched(kinds: Kinds, position: int = 0, *flags: str) -> Callable[[Callable[..., Any]], Any]:
     """Make a kernel with one implementation per kind of NamedTuple, chosen by the type of one argument.
 
     The decorated stub names the arguments; implementations are added with ``stub.kind(NamedTupleClass)``. When
-    compiled, only the implementation that a call needs is compiled, into its caller.
+    compiled, only the implementation that a call needs is compiled, into its caller. With ``stub.called`` instead it is
+    compiled once for all callers: they call it.
 
     Parameters
     ----------
@@ -122,6 +118,8 @@ def dispatched(kinds: Kinds, position: int = 0) -> Callable[[Callable[..., Any]]
         The family that the step belongs to.
     position : int
         Which argument decides.
+    flags : str
+        Which fields of it do, where some are named: each is a `Yes` or a `No`. ``stub.kind`` takes a tuple of these.
     """
 
     def decorate(stub: Callable[..., Any]) -> Any:
@@ -129,23 +127,47 @@ def dispatched(kinds: Kinds, position: int = 0) -> Callable[[Callable[..., Any]]
 
         @functools.wraps(stub)
         def interpreted(*arguments: Any) -> Any:
-            return implementations[type(arguments[position])](*arguments)
+            value = arguments[position]
+            key = tuple(type(getattr(value, flag)) for flag in flags) or type(value)
+            return implementations[key](*arguments)
 
         def choose(*types: Any) -> Callable[..., Any]:
-            return implementations[types[position].instance_class]
+            kind = types[position]
+            key = tuple(kind[kind.fields.index(flag)].instance_class for flag in flags) or kind.instance_class
+            return implementations[key]
 
-        def kind(*classes: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def kind(*classes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             def add(implementation: Callable[..., Any]) -> Callable[..., Any]:
                 implementations.update(dict.fromkeys(classes, implementation))
                 return implementation
 
             return add
 
-        interpreted.kind = kind  # type: ignore[attr-defined]
+        def called(*classes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+            def add(implementation: Callable[..., Any]) -> Callable[..., Any]:
+                own = part(implementation)
+
+                def call(*arguments: Any) -> Any:
+                    return own(*arguments)
+
+                implementations.update(dict.fromkeys(classes, call))
+                return own
+
+            return add
+
+        interpreted.kind, interpreted.called = kind, called  # type: ignore[attr-defined]
         overload(interpreted, jit_options={**_OPTIONS, **PART_OPTIONS, "forceinline": True}, strict=False)(choose)
         return interpreted
 
     return decorate
+
+
+class Yes(NamedTuple):
+    """A flag that is set: `dispatched` chooses by it when a kernel is compiled."""
+
+
+class No(NamedTuple):
+    """A flag that is not set."""
 
 
 def _is_ours(event: Any) -> bool:
@@ -153,11 +175,11 @@ def _is_ours(event: Any) -> bool:
     return event.data["dispatcher"].py_func.__module__.startswith("omnirank.")
 
 
-class Announcement(event.Listener):
+class Announcement(Listener):
     """Announces, once per process, that kernels are compiled; later processes read them from disk.
 
-    Who listens to the log (level INFO) is told at once, anybody else by a warning after some seconds of it, which
-    without any set-up of logging goes to standard error: silence would look like a hang.
+    Logged at INFO at once. Without a log handler for INFO, a warning follows after some seconds of compiling, which
+    goes to standard error unless logging is configured: silence would look like a hang.
 
     Parameters
     ----------
@@ -209,4 +231,4 @@ class Announcement(event.Listener):
 
 
 _CACHE = kernel_folder()
-event.register("numba:compile", Announcement())
+listen(Announcement())

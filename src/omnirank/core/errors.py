@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
@@ -40,19 +39,14 @@ class _Shown(str):
         return str(self)
 
 
-class _Speech:
-    """How parameters are named in texts; not by thread, since warnings come from any."""
-
-    setting: Callable[[str, Any], str | None] | None = None
-
-
 _SOME = _Shown("...")
 
 
 def setting(name: str, value: Any = _SOME) -> str:
-    """Return how a text names a parameter and its value: here ``name=value``, in commands by an option.
+    """Return how a text names a parameter and its value.
 
-    Every text that names a parameter and a value (errors, warnings, notes) has it from here.
+    Every text that names a parameter and a value (errors, warnings, notes) has it from here, so that commands can print
+    the option instead.
 
     Examples
     --------
@@ -62,28 +56,8 @@ def setting(name: str, value: Any = _SOME) -> str:
     """
     if getattr(value, "shape", None) == ():  # numpy.int64(3) reads 3
         value = value.item()
-    said = None if _Speech.setting is None else _Speech.setting(name, value)
-    if said is not None:
-        return said
     text = repr(value)
     return f"{name}={text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '...'}"
-
-
-def advised(python: str, command: str) -> str:
-    """Return an advice: what to write in Python, or, while a command runs, what to type.
-
-    Examples
-    --------
-    >>> from omnirank.core.errors import advised
-    >>> advised(python="take some of the examples (data.take)", command="leave --labelled out")
-    'take some of the examples (data.take)'
-    """
-    return python if _Speech.setting is None else command
-
-
-def name_settings(words: Callable[[str, Any], str | None] | None) -> None:
-    """Let a function of name and value name settings; where it returns None, and without one, it is ``name=value``."""
-    _Speech.setting = words
 
 
 class ParameterError(OmnirankError, ValueError):

@@ -1,15 +1,24 @@
-"""Files of omnirank's own: they appear whole or not at all, and their JSON has a heading with name and version."""
+"""Files of omnirank's own: they appear whole or not at all, JSON has a heading, arrays are in a zip with a JSON header.
+
+Nothing in them is executed.
+"""
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import secrets
-from collections.abc import Iterator
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn
+
+import numpy as np
 
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.types import PathLike
@@ -154,3 +163,239 @@ def parsed_json(text: str, path: str | Path | None = None, line: int | None = No
         raise
     except ValueError as error:  # integers of thousands of digits
         raise FileFormatError(f"not valid JSON: {error}", path=path, line=line) from None
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+_HEADER = "header.json"
+_LOW, _HIGH = ".low", ".high"
+_LEAST_DIVIDED = 256
+_KINDS = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
+# Deflate makes nothing smaller than by this factor: a member that claims more is none.
+_MOST_DEFLATED = 1032
+_SAMPLE = 1 << 16
+# An array is compressed where that saves at least this share of its first bytes.
+_WORTH_IT = 0.1
+# What zipfile and numpy raise for damaged files.
+_DAMAGES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    RuntimeError,  # encrypted; NotImplementedError is one too
+    ValueError,
+    LookupError,
+    OverflowError,
+    MemoryError,
+)
+
+
+def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return the file that holds a header and arrays of numbers; equal contents give equal bytes.
+
+    Every array is written in the narrowest type that keeps its bits (see `narrowest`). Floats that do not compress are
+    divided into their highest bytes (sign and most of the exponent), which do, and the seven others.
+
+    Parameters
+    ----------
+    header : mapping
+        Facts that JSON holds, as `omnirank.core.files.own_heading` starts them.
+    arrays : mapping of str to ndarray
+        The arrays by name, of one or two dimensions.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> from omnirank.core.files import packed_arrays
+    >>> content = packed_arrays({"format": "example", "version": 1}, {"depth": np.array([3, 1])})
+    >>> np.load(io.BytesIO(content))["depth"]
+    array([3, 1], dtype=uint8)
+    """
+    # not ensure_ascii, which would read two lone surrogates as one character
+    text = json.dumps(header, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+        _write(archive, _HEADER, text)
+        for name, array in arrays.items():
+            narrow = narrowest(array)
+            halves = {name: narrow}
+            if narrow.dtype == np.float64 and narrow.size >= _LEAST_DIVIDED and not _is_compressible(_npy(narrow)):
+                # signs and exponents repeat themselves, though whole numbers do not
+                by_byte = narrow.reshape(-1).view(np.uint8).reshape(-1, 8)
+                halves = {f"{name}{_LOW}": by_byte[:, :7], f"{name}{_HIGH}": by_byte[:, 7].reshape(narrow.shape)}
+            for half, part in halves.items():
+                _write(archive, f"{half}.npy", _npy(part))
+    return file.getvalue()
+
+
+def _npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+    return file.getvalue()
+
+
+def _is_compressible(content: bytes) -> bool:
+    sample = content[:_SAMPLE]
+    return len(zlib.compress(sample, 1)) < (1 - _WORTH_IT) * len(sample)
+
+
+def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    worth_it = _is_compressible(content)
+    entry = zipfile.ZipInfo(name)  # of 1980: the time of writing is no content
+    entry.compress_type = zipfile.ZIP_DEFLATED if worth_it else zipfile.ZIP_STORED
+    archive.writestr(entry, content, compresslevel=1 if worth_it else None)
+
+
+def narrowest(array: np.ndarray) -> np.ndarray:
+    """Return the array in the narrowest type of little-endian numbers that keeps the bits of every value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.files import narrowest
+    >>> [narrowest(np.array(values)).dtype.str for values in ([3, 300], [-1, 2], [2.0, 5.0], [0.5, -0.0], [0.1])]
+    ['<u2', '|i1', '|u1', '<f4', '<f8']
+    """
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    if array.dtype.kind in "iu":
+        least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
+        fitting = (kind for kind in ("u1", "i1", "<u2", "<i2", "<u4", "<i4") if _holds(kind, least, most))
+        return array.astype(next(fitting, array.dtype))
+    if array.dtype.kind == "f":
+        for kind in ("u1", "<u2", "<u4", "<f4"):
+            # most arrays that a type does not hold show it at once
+            if np.dtype(kind).itemsize < array.itemsize and all(
+                _keeps_bits(part, kind) for part in (array[:64], array)
+            ):
+                return array.astype(kind)
+    return array
+
+
+def _holds(kind: str, least: int, most: int) -> bool:
+    limits = np.iinfo(kind)
+    return int(limits.min) <= least and most <= int(limits.max)
+
+
+def _keeps_bits(array: np.ndarray, kind: str) -> bool:
+    with np.errstate(invalid="ignore", over="ignore"):
+        back = array.astype(kind).astype(array.dtype)
+    bits = f"<u{array.itemsize}"
+    return bool(np.array_equal(back.view(bits), array.view(bits)))
+
+
+class StoredArrays:
+    """The header and the arrays of a file, of which nothing is trusted: every array is asked for by type and shape.
+
+    Parameters
+    ----------
+    content : bytes
+        The file, whole.
+    path : str or Path
+        Where it was read from, for errors.
+    name : str
+        Name of the format.
+    versions : range
+        Versions of it that are read.
+    what : str
+        What the file holds, such as "a model".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.files import StoredArrays, packed_arrays
+    >>> content = packed_arrays({"format": "example", "version": 1}, {"depth": np.array([3, 1])})
+    >>> StoredArrays(content, "x", "example", range(1, 2), "an example").take("depth", np.int32, (2,))
+    array([3, 1], dtype=int32)
+    """
+
+    def __init__(self, content: bytes, path: str | Path, name: str, versions: range, what: str) -> None:
+        self.path = path
+        try:
+            self._archive = zipfile.ZipFile(io.BytesIO(content))
+        except _DAMAGES:
+            self.refuse(f"not {what}: it is no zip file of arrays, or a damaged one")
+        self._left = {entry.filename: entry for entry in self._archive.infolist()}
+        if len(self._left) != len(self._archive.infolist()):
+            self.refuse("a part of the file is there twice")
+        if _HEADER not in self._left:
+            self.refuse(f"not {what}: there is no {_HEADER!r} in it")
+        try:
+            text = self._bytes(_HEADER).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            self.refuse(f"{_HEADER!r} is not text")
+        self.header = check_heading(parsed_json(text, path), name, versions, what=what, path=path)
+
+    def refuse(self, problem: str) -> NoReturn:
+        """Raise the error of a malformed file."""
+        raise FileFormatError(problem, path=self.path) from None
+
+    def has(self, name: str) -> bool:
+        """Whether there is an array of that name, not taken yet."""
+        return f"{name}.npy" in self._left
+
+    def take(self, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+        """Return an array in a type that holds its values; None in a shape is any length.
+
+        An array of whole numbers that holds others, or one of another shape, is a `FileFormatError`.
+        """
+        array = self._array(name) if not self.has(f"{name}{_LOW}") else self._joined(name)
+        if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+            wanted = " x ".join("any" if n is None else str(n) for n in shape)
+            self.refuse(f"array {name!r} has shape {' x '.join(map(str, array.shape))}, not {wanted}")
+        wanted_type = np.dtype(dtype)
+        if wanted_type.kind in "iu" and array.dtype.kind not in "iu":
+            self.refuse(f"array {name!r} does not hold whole numbers")
+        if wanted_type.kind in "iu" and array.size:
+            limits = np.iinfo(wanted_type)
+            if array.min() < limits.min or array.max() > limits.max:
+                self.refuse(f"array {name!r} holds a number outside of {limits.min} to {limits.max}")
+        if wanted_type.kind == "f" and not np.isfinite(array).all():
+            self.refuse(f"array {name!r} holds a number that is not finite")
+        return np.array(array, wanted_type)  # a copy that can be written to: kernels are compiled for such arrays
+
+    def finish(self) -> None:
+        """Refuse a file in which there is more than was asked for."""
+        if self._left:
+            self.refuse(f"{sorted(self._left)[0]!r} does not belong into the file")
+
+    def _joined(self, name: str) -> np.ndarray:
+        """Floats of which the highest bytes are apart."""
+        low, high = self._array(f"{name}{_LOW}"), self._array(f"{name}{_HIGH}")
+        if low.dtype != np.uint8 or high.dtype != np.uint8 or low.shape != (high.size, 7):
+            self.refuse(f"array {name!r} is damaged: its bytes do not go together")
+        return np.column_stack([low, high.reshape(-1)]).view("<f8").reshape(high.shape)
+
+    def _array(self, name: str) -> np.ndarray:
+        member = f"{name}.npy"
+        if member not in self._left:
+            self.refuse(f"there is no array {name!r}")
+        content = io.BytesIO(self._bytes(member))
+        try:
+            if np.lib.format.read_magic(content) != (1, 0):
+                self.refuse(f"array {name!r} is of an unknown version")
+            shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)
+            if by_columns or dtype.str not in _KINDS:
+                self.refuse(f"array {name!r} holds no plain numbers")
+            return np.frombuffer(content.read(), dtype).reshape(shape)
+        except FileFormatError:
+            raise
+        except (*_DAMAGES, SyntaxError, TypeError):
+            self.refuse(f"array {name!r} is damaged")
+
+    def _bytes(self, member: str) -> bytes:
+        entry = self._left.pop(member)
+        size = entry.file_size
+        plain = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not entry.flag_bits & 1
+        if not plain or size > _MOST_DEFLATED * (entry.compress_size + 1):
+            self.refuse(f"{member!r} is packed in a way that omnirank does not write")
+        try:
+            with self._archive.open(entry) as file:
+                content = file.read(size)
+                more = file.read(1)  # the checksum is compared at the end
+        except _DAMAGES:
+            self.refuse(f"{member!r} is damaged")
+        if len(content) != size or more:
+            self.refuse(f"{member!r} is damaged: it does not have the {size} bytes that it should have")
+        return content

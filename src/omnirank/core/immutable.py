@@ -174,3 +174,34 @@ def which_names(names: Sequence[str], chosen: Iterable[str]) -> np.ndarray:
     """
     wanted = set(chosen)
     return np.array([name in wanted for name in names], dtype=bool)
+
+
+def places_of_names(
+    present: Sequence[str], wanted: Sequence[str], what: str, other: str, kind: str = "feature"
+) -> np.ndarray:
+    """Return the places of the wanted names among those that are present; both must be the same names.
+
+    Parameters
+    ----------
+    present, wanted : sequence of str
+        The names that ``what`` has, and those that ``other`` has.
+    what, other, kind : str
+        What has them and what they name, for the error.
+
+    Examples
+    --------
+    >>> from omnirank.core.immutable import places_of_names
+    >>> places_of_names(["a", "b"], ["b", "a"], "the ranking", "the data").tolist()
+    [1, 0]
+    """
+    place = {name: i for i, name in enumerate(present)}
+    missing = [name for name in wanted if name not in place]
+    more = [name for name in present if name not in set(wanted)]
+    if missing or more:
+        parts = [
+            f"{len(names)} only in {where} (such as {names[0]!r})"
+            for names, where in ((missing, other), (more, what))
+            if names
+        ]
+        raise DataError(f"{what} and {other} differ in their {kind}s: {' and '.join(parts)}")
+    return np.array([place[name] for name in wanted], np.intp)

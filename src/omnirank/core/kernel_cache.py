@@ -29,11 +29,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
 import numpy as np
 
-from omnirank.core.numba_internals import LINKED_ONLY, FunctionCache, dumps
+from omnirank.core.numba_internals import INSTRUCTIONS, LINKED_ONLY, VERSIONS, FunctionCache, dumps, use_cache
 
 _CHECKSUM_BYTES = 16
 
@@ -46,10 +45,7 @@ def keep_on_disk(dispatcher: Any, folder: str) -> None:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder
     try:
-        if FunctionCache is None or not hasattr(dispatcher, "_cache"):
-            dispatcher.enable_caching()
-        else:
-            dispatcher._cache = _KernelCache(dispatcher.py_func)
+        use_cache(dispatcher, _KernelCache)
     except (OSError, RuntimeError) as reason:  # Numba's error where it may not make a folder is the latter
         _warn_not_kept(reason)
     finally:
@@ -188,8 +184,8 @@ def kernel_folder() -> str | None:
 
 def _digest(package: Path) -> str:
     """Hash of everything that decides about the code but the machine and the arguments."""
-    versions = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
-    settings = (LINKED_ONLY, numba.config.BOUNDSCHECK)
+    versions = (sys.implementation.cache_tag, *VERSIONS, np.__version__)
+    settings = (LINKED_ONLY, INSTRUCTIONS, numba.config.BOUNDSCHECK)
     digest = hashlib.blake2b(repr(versions + settings).encode(), digest_size=8)
     core = package / "core"
     for source in [

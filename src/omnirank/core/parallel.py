@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 import sys
-import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from functools import partial
 from itertools import chain, pairwise, repeat
 from typing import Any, TypeVar
 
@@ -22,8 +19,6 @@ from omnirank.core.parameters import JOBS, check
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Set: all work goes through pickles.
-_PICKLED_WORK = "OMNIRANK_PICKLED_WORK"
 # Batches of items for each worker process: several, so that none waits long for the slowest.
 _BATCHES = 4
 # A cluster may grow while it works: then there is something left for the new workers.
@@ -69,9 +64,6 @@ def run_parallel(
     BLAS is held to one thread with any number of workers, one included: with several threads it adds in
     another order, and results must not depend on ``n_jobs`` in any bit.
 
-    With the environment variable ``OMNIRANK_PICKLED_WORK`` set, as in the tests, the function and every item and result
-    go through a pickle with any workers, so that threads too show what processes would lose.
-
     Examples
     --------
     >>> from omnirank.core.parallel import run_parallel
@@ -99,8 +91,6 @@ def parallel_results(
     todo = list(items)
     workers = min(worker_count(n_jobs), len(todo))
     shown = _show_progress.get() if progress is None else progress
-    if os.environ.get(_PICKLED_WORK):
-        function = partial(_call_pickled, _pickled(function))
     with one_blas_thread(), ProgressBar(len(todo), description) if shown else nullcontext() as bar:
         alone = len(todo) <= 1 or (workers <= 1 and not on_cluster(n_jobs))
         for result in map(function, todo) if alone else _several(function, todo, workers, bar is not None):
@@ -240,13 +230,13 @@ def shrinking_blocks(n_items: int, workers: int) -> list[range]:
     [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
     largest = -(-n_items // max(_BATCHES * workers, _BATCHES_ON_CLUSTER))
-    found, start = [], 0
+    ranges, start = [], 0
     while start < n_items:
         left = n_items - start
         size = max(1, min(largest, left // (_BATCHES * workers)))
-        found.append(range(start, start + size))
+        ranges.append(range(start, start + size))
         start += size
-    return found
+    return ranges
 
 
 def _thread_results(
@@ -301,17 +291,6 @@ def _call_on_cluster(function: Callable[[Item], Result], batch: list[Item]) -> l
         _at_work.reset(token)
 
 
-def _call_pickled(function: bytes, item: Any) -> Any:
-    return pickle.loads(_pickled(pickle.loads(function)(pickle.loads(_pickled(item)))))
-
-
-def _pickled(work: Any) -> bytes:
-    try:
-        return pickle.dumps(work)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise AssertionError(f"worker processes cannot be given {work!r}, or cannot return it: {error}") from error
-
-
 def begun_beside(function: Callable[[], Result], n_jobs: int | None = None) -> Callable[[], Result]:
     """Have something computed beside what follows; returns what waits for the result, and may be called again.
 
@@ -338,46 +317,38 @@ def begun_beside(function: Callable[[], Result], n_jobs: int | None = None) -> C
         result = function()
         return lambda: result
     pool = ThreadPoolExecutor(1, "omnirank")
-    found = pool.submit(function)
+    future = pool.submit(function)
     pool.shutdown(wait=False)
-    return found.result
+    return future.result
 
 
 _PROGRESS_DELAY_S = 2.0
 
 
 class ProgressBar:
-    """A rich progress bar that appears when the work has taken longer than the delay."""
+    """A rich progress bar that appears with the first item that is done after the delay."""
 
     def __init__(self, total: int, description: str, delay: float = _PROGRESS_DELAY_S) -> None:
-        self._total = total
-        self._description = description
+        self._total, self._description = total, description
+        self._appears = time.monotonic() + delay
         self._done = 0
-        self._closed = False
-        self._lock = threading.Lock()
         self._display: Any = None
-        self._task: Any = None
-        self._timer = threading.Timer(delay, self._appear)
-        self._timer.daemon = True
 
     def __enter__(self) -> ProgressBar:
-        self._timer.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._closed = True
-            if self._display is not None:
-                with suppress(OSError):  # a closed terminal must not cost the results
-                    self._display.stop()
+        if self._display is not None:
+            with suppress(OSError):  # a closed terminal must not cost the results
+                self._display.stop()
 
     def advance(self) -> None:
         """Count one more item as done."""
-        with self._lock:
-            self._done += 1
-            if self._display is not None:
-                self._display.update(self._task, completed=self._done)
+        self._done += 1
+        if self._display is None and time.monotonic() >= self._appears:
+            self._appear()
+        if self._display is not None:
+            self._display.update(self._display.task_ids[0], completed=self._done)
 
     def _appear(self) -> None:
         console = _console()
@@ -385,24 +356,21 @@ class ProgressBar:
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        with self._lock:
-            if self._closed:
-                return
-            display = Progress(*columns, console=console, transient=True)
-            self._task = display.add_task(self._description, total=self._total, completed=self._done)
-            with suppress(OSError):
-                display.start()
-                self._display = display
+        text = TextColumn("{task.description}", markup=False)
+        columns = (text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        display = Progress(*columns, console=console, transient=True)
+        display.add_task(self._description, total=self._total, completed=self._done)
+        with suppress(OSError):
+            display.start()
+            self._display = display
 
 
 def _console() -> Any:
     """Return a rich console on the standard error stream, or None where nobody watches it."""
+    # not rich's is_terminal: settings such as FORCE_COLOR make it true for log files
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if not terminal and "ipykernel" not in sys.modules:
+        return None
     from rich.console import Console
 
     class Bystander(Console):
@@ -410,6 +378,4 @@ def _console() -> Any:
             """Do nothing: rich would close the standard output and exit, and all this shows is a bar."""
 
     console = Bystander(stderr=True)
-    # not console.is_terminal: settings such as FORCE_COLOR make it true for log files
-    watched = console.is_jupyter or (sys.stderr is not None and sys.stderr.isatty())
-    return console if watched else None
+    return console if terminal or console.is_jupyter else None

@@ -52,8 +52,8 @@ class Domain:
         """The domain in words."""
         if len(self.names) > 2 and not self.tests:
             return f"one of {', '.join(map(str, self.names))}"
-        *others, last = *map(repr, self.names), *self.tests_in_words
-        return f"{', '.join(others)} or {last}" if others else last
+        *first, last = *map(repr, self.names), *self.tests_in_words
+        return f"{', '.join(first)} or {last}" if first else last
 
     def advice(self, value: Any) -> str:
         """Return what to choose instead of a value, and which name it is probably meant to be."""

@@ -92,10 +92,10 @@ class Method:
 
     def load(self) -> type[Any]:
         """Import and return the ranker class."""
-        found = imported(self.ranker)
-        if not isinstance(found, type):
+        ranker = imported(self.ranker)
+        if not isinstance(ranker, type):
             raise ParameterError(f"method {self.name!r}: {self.ranker} is not a class")
-        return found
+        return ranker
 
     def make(self, **parameters: Any) -> Any:
         """Return a ranker with the method's own parameters and the given ones."""
@@ -213,8 +213,8 @@ def method_name(ranker: Any) -> str | None:
 
 def _has(ranker: Any, name: str, value: Any) -> bool:
     """Whether a parameter has that value; a wrong one may be anything, such as an array."""
-    given = getattr(ranker, name, None)
-    return isinstance(given, type(value)) and bool(given == value)
+    current = getattr(ranker, name, None)
+    return isinstance(current, type(value)) and bool(current == value)
 
 
 def get_method(name: str) -> Method:
@@ -303,8 +303,8 @@ def add_plugins(group: str, add: Callable[[Any], Any]) -> None:
     """
     for point in entry_points(group=group):
         try:
-            found = point.load()
-            for entry in found if isinstance(found, Sequence) else [found]:
+            entries = point.load()
+            for entry in entries if isinstance(entries, Sequence) else [entries]:
                 add(entry)
         except Exception as error:  # a broken package of others must not take the rest with it
             what = group.rpartition(".")[2]

@@ -128,7 +128,7 @@ class SeedRanges:
             for other_entropy, other_start, other_stop in other.ranges
             if entropy == other_entropy
         )
-        return next((found for found in shared if found[1] < found[2]), None)
+        return next((common for common in shared if common[1] < common[2]), None)
 
     def union(self, other: SeedRanges) -> SeedRanges:
         """Return the ranges of both, which must not overlap."""

@@ -33,12 +33,12 @@ def numbers(values: Iterable[float], beside: Iterable[float] = ()) -> list[str]:
     >>> numbers([-3.1, -0.0001])
     ['-3.100', '0.000']
     """
-    found = [float(value) for value in values]
-    decimals = _decimals(found)
+    floats = [float(value) for value in values]
+    decimals = _decimals(floats)
     if decimals is None:
-        return [f"{value:.4g}" for value in found]
+        return [f"{value:.4g}" for value in floats]
     decimals = max(decimals, _decimals([float(value) for value in beside]) or 0)
-    return [f"{value:z.{decimals}f}" for value in found]
+    return [f"{value:z.{decimals}f}" for value in floats]
 
 
 def with_error(value: float, error: float) -> str:
@@ -100,8 +100,7 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-# Parameters that have been given another name.
-RENAMED = {"score": "importance"}
+_MOST_SIMILAR = 3
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -112,14 +111,25 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> from omnirank.core.text import did_you_mean
     >>> did_you_mean("parameter", ["parameters", "grid"]), did_you_mean("x", ["parameters"])
     (" (did you mean 'parameters'?)", '')
-    >>> did_you_mean("score", ["importance", "n_trees"])
-    " (it is called 'importance' now)"
     """
-    known = list(known)
-    if RENAMED.get(str(name)) in known:
-        return f" (it is called {RENAMED[str(name)]!r} now)"
-    close = get_close_matches(str(name), known, n=1)
+    close = get_close_matches(str(name), list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def similar_names(name: str, names: Sequence[str], what: str) -> str:
+    """Return the end of an error message about an unknown name: names that look like it, or some names.
+
+    Examples
+    --------
+    >>> from omnirank.core.text import similar_names
+    >>> similar_names("hight", ["height", "width"], "columns"), similar_names("y", ["height", "width"], "columns")
+    ("; did you mean 'height'?", "; the columns are 'height', 'width'")
+    """
+    similar = get_close_matches(name, names, n=_MOST_SIMILAR)
+    if similar:
+        return f"; did you mean {' or '.join(map(repr, similar))}?"
+    shown = ", ".join(map(repr, names[:_MOST_SIMILAR]))
+    return f"; the {what} are {shown}{f', ... ({len(names)} in all)' if len(names) > _MOST_SIMILAR else ''}"
 
 
 def files_like(path: str | Path) -> str:
@@ -159,10 +169,10 @@ def memory_amount(amount: str | int, name: str = "memory_limit") -> int:
     >>> memory_amount("2G"), memory_amount("1.5k"), memory_amount(100)
     (2147483648, 1536, 100)
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", str(amount).upper())
-    if found is None or isinstance(amount, bool) or not float(found[1]):
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", str(amount).upper())
+    if match is None or isinstance(amount, bool) or not float(match[1]):
         raise ParameterError(name, amount, "it is not an amount of memory: write 500M or 4G")
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def amount_in_words(amount: int) -> str:

@@ -20,6 +20,9 @@ _SMALLEST_CELL = 2.0**-270
 # Plain sums of a column's cells are precise enough if its mean square is at most this many times its variance.
 _MOST_CANCELLING = 16.0
 
+# Columns are not centred on a mean that is more than this many times as large as a tenth of their values.
+_MOST_LARGER = 4096
+
 
 def column_units(matrix: Any) -> np.ndarray:
     """Return the power of two by which each column is divided before squares are taken.
@@ -84,9 +87,9 @@ def divided(matrix: Any, units: np.ndarray) -> Any:
         return matrix
     if not sparse.issparse(matrix):
         return matrix / units
-    found = sparse.csr_array(matrix, copy=True)
-    found.data = found.data / units[found.indices]
-    return found
+    quotients = sparse.csr_array(matrix, copy=True)
+    quotients.data = quotients.data / units[quotients.indices]
+    return quotients
 
 
 def dense_variances(matrix: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -194,3 +197,19 @@ def centred_for_sums(matrix: Any, weight: np.ndarray) -> Any:
     cells -= np.average(cells, axis=0, weights=weight)
     order = np.argsort(np.concatenate([np.flatnonzero(suits), offset]))
     return sparse.csr_array(sparse.hstack([matrix[:, np.flatnonzero(suits)], sparse.csr_array(cells)])[:, order])
+
+
+def near_centres(values: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return the means of columns (NaN = unknown), or 0 where an outlier has moved them far from most values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.variances import near_centres
+    >>> values = np.array([[1.0, 1.0], [2.0, 1e18]])
+    >>> near_centres(values, values.mean(axis=0)).tolist()
+    [1.5, 0.0]
+    """
+    tenth = len(values) // 10
+    small = np.partition(np.where((values == 0) | np.isnan(values), np.inf, np.abs(values)), tenth, axis=0)[tenth]
+    return np.where(np.abs(means) > _MOST_LARGER * small, 0.0, means)

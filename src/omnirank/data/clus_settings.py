@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from omnirank.core.errors import DataError, FileFormatError, ParameterError
@@ -21,17 +22,6 @@ _TYPES = {"tree": "tree", "dag": "dag"}
 # What CLUS takes where a setting is not given.
 _SEPARATOR, _EMPTY_SET = ".", "n"
 _UNLABELLED = "?"
-
-
-@dataclass(frozen=True)
-class ClusRoles:
-    """Positions (from 0) of the columns by role; the target is empty for unsupervised data."""
-
-    target: tuple[int, ...]
-    features: tuple[int, ...]
-    key: tuple[int, ...]
-    disabled: tuple[int, ...]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,18 +124,7 @@ class ClusSettings:
             notes.append("[Hierarchical] EmptySetIndicator = ?: an example with ? is unlabelled, as in other files")
         return notes
 
-    @property
-    def hierarchy_weight(self) -> float | None:
-        """The factor w0 of the label weights, where it is given."""
-        given = self.get("hierarchical", "wparam")
-        if given is None:
-            return None
-        try:
-            return float(given)
-        except ValueError:
-            raise FileFormatError(f"[Hierarchical] WParam = {given}: not a number", path=self.path) from None
-
-    def roles(self, n_columns: int) -> ClusRoles:
+    def roles(self, n_columns: int) -> Roles:
         """Return the roles of the columns of a file with that number of columns, with the defaults of CLUS.
 
         Without Target the last column is the target; without Descriptive all columns left are features. Target wins
@@ -154,11 +133,9 @@ class ClusSettings:
         """
         target = self._columns("target", n_columns)
         key = self._columns("key", n_columns) or []
-        disabled = self._columns("disable", n_columns) or []
-        taken = {*key, *disabled}
+        taken = {*key, *(self._columns("disable", n_columns) or [])}
         if target is None:
             target = [i for i in range(n_columns) if i not in taken][-1:]
-        disabled = [i for i in disabled if i not in target]
         features = self._columns("descriptive", n_columns)
         if features is None:
             features = [i for i in range(n_columns) if i not in taken and i not in target]
@@ -175,7 +152,7 @@ class ClusSettings:
         if clustering is not None and set(clustering) not in (set(target), {*target, *features}):
             instead = "impurities are those of the target, and of the features where unlabelled examples count"
             notes.append(f"[Attributes] Clustering = {self.get('attributes', 'clustering')} is not followed: {instead}")
-        return ClusRoles(tuple(target), tuple(features), tuple(key), tuple(disabled), tuple(notes))
+        return Roles(tuple(target), tuple(features), None, tuple(notes))
 
     def _columns(self, name: str, n_columns: int) -> list[int] | None:
         given = self.get("attributes", name)
@@ -251,6 +228,12 @@ def read_clus_data(settings: ClusSettings, data_file: Path) -> Content:
     return content
 
 
+def read_clus(path: PathLike, encoding: str = "utf-8") -> Content:
+    """Read the data file that a settings file names; the settings give the columns their roles."""
+    settings = read_clus_settings(path, encoding)
+    return replace(read_clus_data(settings, settings.data_file), roles=partial(clus_roles, settings))
+
+
 def clus_roles(settings: ClusSettings, content: Content) -> Roles:
     """Return the roles that settings of CLUS give to the columns of a file.
 
@@ -261,13 +244,10 @@ def clus_roles(settings: ClusSettings, content: Content) -> Roles:
     content : Content
         What the file holds.
     """
-    given = settings.roles(len(content.names))
-    unusable = [i for i in given.features if content.kinds[i] in ("string", "key", "hierarchical")]
-    notes = [
-        *given.notes,
-        *(f"the {content.kinds[i]} attribute {content.names[i]!r} is not used" for i in unusable),
-    ]
-    features = tuple(i for i in given.features if i not in unusable)
+    roles = settings.roles(len(content.names))
+    unusable = [i for i in roles.features if content.kinds[i] in ("string", "key", "hierarchical")]
+    notes = tuple(f"the {content.kinds[i]} attribute {content.names[i]!r} is not used" for i in unusable)
+    features = tuple(i for i in roles.features if i not in unusable)
     if not features:
         raise DataError(f"{settings.path}: no column is left as a feature")
-    return Roles(given.target, features, None, tuple(notes))
+    return replace(roles, features=features, notes=(*roles.notes, *notes))

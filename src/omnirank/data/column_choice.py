@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 import numpy as np
 
 from omnirank.core.errors import ParameterError
-from omnirank.core.text import there_are
+from omnirank.core.text import similar_names, there_are
 
 ColumnChoice: TypeAlias = str | int | Sequence[str | int]
 
 _RANGE = re.compile(r"([0-9]{1,9}|last)(?:\s*-\s*([0-9]{1,9}|last))?", re.ASCII)
 _LAST = re.compile(r"last\s*:\s*([0-9]{1,9})", re.ASCII)
-_MOST_SHOWN = 3
 
 
 def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "columns") -> list[int]:
@@ -94,7 +92,7 @@ def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], wh
         if not matched:
             raise ParameterError(what, part, "no column name matches this pattern")
         return matched
-    raise ParameterError(what, part, f"there is no such column{similar_columns(part, names)}")
+    raise ParameterError(what, part, f"there is no such column{similar_names(part, names, 'columns')}")
 
 
 def _by_expression(part: str, names: Sequence[str], what: str) -> list[int]:
@@ -130,19 +128,3 @@ def _position(number: int, n_columns: int, what: str) -> int:
         hint = "; positions count from 1, the last column is 'last'" if number < 1 else ""
         raise ParameterError(what, number, f"{there_are(n_columns, 'column')}{hint}")
     return number - 1
-
-
-def similar_columns(name: str, names: Sequence[str]) -> str:
-    """Return the end of an error message about an unknown column: names that look like it, or some names.
-
-    Examples
-    --------
-    >>> from omnirank.data.column_choice import similar_columns
-    >>> similar_columns("heigth", ["height", "width"])
-    "; did you mean 'height'?"
-    """
-    similar = get_close_matches(name, names, n=_MOST_SHOWN)
-    if similar:
-        return f"; did you mean {' or '.join(map(repr, similar))}?"
-    shown = ", ".join(map(repr, names[:_MOST_SHOWN]))
-    return f"; the columns are {shown}{f', ... ({len(names)} in all)' if len(names) > _MOST_SHOWN else ''}"

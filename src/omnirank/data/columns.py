@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from functools import cache
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -25,7 +24,6 @@ from omnirank.data.table import (
     LARGEST_EXACT,
     Levels,
     Table,
-    any_infinite,
     any_rounded,
     check_size,
     default_names,
@@ -82,12 +80,14 @@ def table_from(X: Any, names: Sequence[str] | None = None, nominal: Sequence[int
     """
     table = typed_table(X, names)
     if not isinstance(X, Table):
-        _check_shape(table)
-    _check_finite(table)
+        check_shape((table.n_rows, table.n_columns))
+    if table.infinite_cell is not None:
+        name, row = table.infinite_cell
+        raise DataError(f"column {name!r} holds an infinite value (inf) in row {row}: use NaN for missing cells")
     return table if nominal is None else _as_nominal(table, nominal)
 
 
-def typed_table(X: Any, names: Sequence[str] | None = None) -> Table:
+def typed_table(X: Any, names: Sequence[str] | None = None, what: str = "column") -> Table:
     """Return X as a typed table, of any size and with infinite cells, as `table_from` does.
 
     Examples
@@ -105,8 +105,10 @@ def typed_table(X: Any, names: Sequence[str] | None = None) -> Table:
         return _from_sparse(X, names)
     frame = _frame(X)
     if isinstance(frame, nw.DataFrame):
-        return _from_frame(frame, names)
-    return _from_array(as_array(X), names)
+        own = [str(name) for name in frame.columns]
+        columns = [frame[:, i] for i in range(len(own))]
+        return _from_series(columns, own if names is None else names, len(frame), what)
+    return _from_array(as_array(X), names, what)
 
 
 # -- containers ---------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
     return Table.from_sparse(X, names, levels)
 
 
-def _from_array(array: np.ndarray, names: Sequence[str] | None) -> Table:
+def _from_array(array: np.ndarray, names: Sequence[str] | None, what: str) -> Table:
     refuse_structured(array, "X")
     if array.ndim != 2:
         raise DataError(f"Expected 2D array for the features, got {array.ndim}D array instead")
@@ -152,54 +154,32 @@ def _from_array(array: np.ndarray, names: Sequence[str] | None) -> Table:
         return Table(tuple(names), ((False, True),) * array.shape[1], np.empty((len(array), 0)), codes)
     # Strings, dates and objects: each column is typed by what it holds.
     series = [pd.Series(column).infer_objects() for column in array.T]
-    table = _from_series([nw.from_native(column, series_only=True) for column in series], names, len(array))
+    columns = [nw.from_native(column, series_only=True) for column in series]
+    table = _from_series(columns, names, len(array), what)
     # pandas makes floats of integers beside missing cells
     rounded = frozenset(name for name, column in zip(table.names, array.T, strict=True) if any_cell_rounded(column))
     return replace(table, rounded=rounded)
 
 
-def _from_frame(frame: Any, names: Sequence[str] | None) -> Table:
-    found = [str(name) for name in frame.columns]
-    columns = [frame[:, i] for i in range(len(found))]
-    return _from_series(columns, found if names is None else names, len(frame))
-
-
-def _from_series(columns: list[Any], names: Sequence[str], n_rows: int) -> Table:
+def _from_series(columns: list[Any], names: Sequence[str], n_rows: int, what: str) -> Table:
     if not columns:
         return Table.from_numeric(np.empty((n_rows, 0)), names)
     if len(names) != len(columns):
         raise DataError(f"{counted(len(names), 'column name')} for {counted(len(columns), 'column')}")
-    typed = [typed_column(column, f"column {name!r}") for column, name in zip(columns, names, strict=True)]
+    typed = [typed_column(column, f"{what} {name!r}") for column, name in zip(columns, names, strict=True)]
     table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
-    dates = frozenset(name for name, column in zip(table.names, columns, strict=True) if holds_dates(column))
-    rounded = frozenset(name for name, column in zip(table.names, columns, strict=True) if holds_rounded(column))
-    return replace(table, dates=dates, rounded=rounded) if dates or rounded else table
+    dates, rounded = (
+        frozenset(name for name, column in zip(table.names, columns, strict=True) if holds(column))
+        for holds in (holds_dates, holds_rounded)
+    )
+    return replace(table, dates=dates, rounded=rounded)
 
 
-def _check_shape(table: Table) -> None:
-    shape = (table.n_rows, table.n_columns)
+def check_shape(shape: Sequence[int], required: str = "required") -> None:
+    """Raise a DataError, in the words of scikit-learn, where there are no examples or no features."""
     for size, what in zip(shape, ("sample", "feature"), strict=True):
         if size == 0:
-            raise DataError(f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
-
-
-def _check_finite(table: Table) -> None:
-    found = infinite_cell(table)
-    if found is not None:
-        name, row = found
-        raise DataError(f"column {name!r} holds an infinite value (inf) in row {row}: use NaN for missing cells")
-
-
-def infinite_cell(table: Table) -> tuple[str, int] | None:
-    """Return the column and the row of the first infinite number; None where all are finite or missing."""
-    values = table.matrix.data if table.is_sparse else table.numeric
-    if not any_infinite(values):
-        return None
-    for i in np.flatnonzero(~table.is_nominal).tolist():
-        rows = np.flatnonzero(np.isinf(table.column(i)))
-        if len(rows):
-            return table.names[i], int(rows[0])
-    return None
+            raise DataError(f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is {required}.")
 
 
 # -- numbers as levels --------------------------------------------------------------------------------
@@ -301,8 +281,8 @@ def code_values(values: Any, name: str = "column") -> tuple[np.ndarray, Levels]:
     >>> codes.tolist(), levels
     ([1, -1, 0], ('a', 'b'))
     """
-    codes, found = _factorized(as_array(values))
-    levels = found.tolist()
+    codes, distinct = pd.factorize(as_array(values))
+    levels = distinct.tolist()
     try:
         order = sorted(range(len(levels)), key=levels.__getitem__)
     except TypeError:
@@ -437,26 +417,9 @@ def _categorical(series: Any, where: str) -> tuple[np.ndarray, Levels]:
         return native.cat.codes.to_numpy().astype(np.int32), levels
     # a null in a dictionary of pyarrow becomes its last value in NumPy
     values = as_array(_known(series)) if series.implementation.is_pyarrow() else _objects(series)
-    codes, found = _factorized(values)
+    codes, distinct = pd.factorize(values)
     place = {level: code for code, level in enumerate(levels)}
-    return np.array([*(place[value] for value in found), -1], np.int32)[codes], levels
-
-
-def _factorized(values: np.ndarray) -> tuple[np.ndarray, Any]:
-    """Codes (-1 = missing) and what they stand for, in the order of their first cells."""
-    if not (_texts_end_at_nul() and any(isinstance(value, str) and "\0" in value for value in values)):
-        return pd.factorize(values)
-    place: dict[Any, int] = {}
-    codes = [
-        -1 if missing else place.setdefault(v, len(place)) for v, missing in zip(values, pd.isna(values), strict=True)
-    ]
-    return np.array(codes, np.intp), np.fromiter(place, dtype=object, count=len(place))
-
-
-@cache
-def _texts_end_at_nul() -> bool:
-    """Whether pandas takes texts that differ after a NUL as the same, as versions before 3 do."""
-    return len(pd.factorize(np.array(["a", "a\0"], dtype=object))[1]) == 1
+    return np.array([*(place[value] for value in distinct), -1], np.int32)[codes], levels
 
 
 def _known(series: Any) -> list[Any]:

@@ -16,11 +16,10 @@ from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.columns import table_from
 from omnirank.data.containers import FeaturesLike, TargetLike
-from omnirank.data.copies import checked_groups, copy_groups, numbered
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
 from omnirank.data.notes import Remarks
-from omnirank.data.resampling import hidden_examples, part_size, random_part
+from omnirank.data.resampling import checked_groups, copy_groups, hidden_examples, numbered, part_size, random_part
 from omnirank.data.table import Table, chosen_numbers, is_sparse, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
@@ -93,6 +92,11 @@ class Dataset(PickledWithoutCaches):
         doubts: tuple[str, ...] = ()
         if target is None:
             target, task, doubts = read_target(y, task, hierarchy, target_names)
+            if target is None and y is not None:  # no value is known, but there is one per example
+                values: Any = y
+                n_values = y.n_rows if isinstance(y, Table) else values.shape[0] if hasattr(y, "shape") else len(values)
+                if n_values != features.n_rows:
+                    raise DataError(f"X has {counted(features.n_rows, 'row')}, y has {n_values}")
         else:
             check_target(target, task)
         if target is not None and target.n_examples != features.n_rows:
@@ -222,7 +226,8 @@ class Dataset(PickledWithoutCaches):
         """Return the data set with groups of examples that belong together: repeated measurements, patients, sites.
 
         Bootstraps, halves and folds draw whole groups, and p values take groups as independent, not examples. By
-        default, copies form groups: examples with the same features and target (`omnirank.data.copies.copy_groups`).
+        default, copies form groups: examples with the same features and target, see
+        `omnirank.data.resampling.copy_groups`.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ from scipy import sparse
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError, logger, setting
 from omnirank.core.text import counted, did_you_mean, there_are
 from omnirank.core.types import ArrayLike
-from omnirank.data.columns import is_frame, table_from
+from omnirank.data.columns import check_shape, is_frame, table_from
 from omnirank.data.containers import (
     FeaturesLike,
     TargetLike,
@@ -141,7 +141,7 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
         _validated(estimator, _names_only(X), skip_check_array=True, reset=reset)
         return X.features
     if is_frame(X):
-        _check_shape(estimator, X.shape)
+        check_shape(X.shape, f"required by {type(estimator).__name__}")
         _validated(estimator, X, skip_check_array=True, reset=reset)
         return _exact_table(X)
     # before scikit-learn converts it: it would lose masks, and types of cells in lists
@@ -181,9 +181,9 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
 
 def _refuse_new_dates(table: Table, training: Table) -> None:
     """Refuse dates where numbers were: as seconds since 1970 they would be larger than any threshold."""
-    for found, known in zip(table.names, training.names, strict=False):
-        if found in table.dates and known not in training.dates and training.levels[training.index(known)] is None:
-            raise DataError(f"feature {known!r} was a number in training and holds dates now: give numbers of its unit")
+    for name, old in zip(table.names, training.names, strict=False):
+        if name in table.dates and old not in training.dates and training.levels[training.index(old)] is None:
+            raise DataError(f"feature {old!r} was a number in training and holds dates now: give numbers of its unit")
 
 
 def _with_booleans_of(table: Table, training: Table) -> Table:
@@ -192,17 +192,8 @@ def _with_booleans_of(table: Table, training: Table) -> Table:
     A column of booleans with a missing cell, or one that was written to a file and read, often holds texts.
     """
     pairs = zip(table.levels, training.levels, strict=False)
-    levels = tuple(_booleans_of(found, wanted) for found, wanted in pairs)
+    levels = tuple(_by_text(own, wanted, ("True", "False")) for own, wanted in pairs)
     return table if levels == table.levels or len(levels) != len(table.levels) else replace(table, levels=levels)
-
-
-def _booleans_of(found: Levels | None, wanted: Levels | None) -> Levels | None:
-    if not found or not wanted or found == wanted:
-        return found
-    if not any(isinstance(level, bool) for level in (*found, *wanted)):
-        return found
-    texts = {str(level): level for level in wanted if str(level) in ("True", "False")}
-    return tuple(texts.get(str(level), level) for level in found)
 
 
 def recoded_like(table: Table, training: Table) -> Table:
@@ -237,10 +228,10 @@ def recode(table: Table, training: Table) -> tuple[Table, dict[str, Any]]:
     columns: list[np.ndarray] = []
     unseen: dict[str, Any] = {}
     for i, name in enumerate(training.names):
-        cells, found = _recoded(table, training, i)
+        cells, new = _recoded(table, training, i)
         columns.append(cells)
-        if found:
-            unseen[name] = found[0]
+        if new:
+            unseen[name] = new[0]
     if table.is_sparse:
         matrix = sparse.csc_array(np.column_stack([_as_floats(c) for c in columns]))
         recoded = Table.from_sparse(matrix, training.names, training.levels)
@@ -274,7 +265,10 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.
     [1.0, 2.0, 0.0]
     """
     try:
-        weights = np.array(unmasked(sample_weight), dtype=np.float64)
+        weights = np.array(unmasked(sample_weight))
+        if weights.dtype.kind not in "buifO":  # dates and complex numbers become floats as well
+            raise TypeError
+        weights = weights.astype(np.float64)
     except (TypeError, ValueError):
         raise DataError("sample_weight must hold one number per example") from None
     if weights.ndim == 0:
@@ -304,7 +298,7 @@ def _given_dataset(
     if hierarchy is not None:
         raise ParameterError("the Dataset holds its hierarchy: hierarchy must not be given as well")
     if dataset.n_features == 0:
-        _check_shape(estimator, (dataset.n_examples, 0))
+        check_shape((dataset.n_examples, 0), f"required by {type(estimator).__name__}")
     _validated(estimator, _names_only(dataset), skip_check_array=True, reset=True)
     if is_unsupervised(task):
         return without_target(dataset)
@@ -328,15 +322,6 @@ def _names_only(dataset: Dataset) -> Any:
         return np.empty((0, dataset.n_features))
     names = pd.Index(list(dataset.feature_names), dtype=object)
     return pd.DataFrame(np.empty((0, len(names))), columns=names)  # without cells, pandas would check names one by one
-
-
-def _check_shape(estimator: Any, shape: tuple[int, ...]) -> None:
-    for size, what in zip(shape, ("sample", "feature"), strict=True):
-        if size == 0:
-            raise DataError(
-                f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required by "
-                f"{type(estimator).__name__}."
-            )
 
 
 def _recoded(table: Table, training: Table, i: int) -> tuple[np.ndarray, list[Any]]:
@@ -400,7 +385,7 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
         table = table_from(table, nominal=numbers)
     pairs = zip(table.levels, training.levels, strict=True)
     dates = frozenset(new for old, new in zip(table.names, training.names, strict=True) if old in table.dates)
-    levels = tuple(_by_text(found, wanted) for found, wanted in pairs)
+    levels = tuple(_by_text(own, wanted) for own, wanted in pairs)
     return replace(table, names=training.names, levels=levels, dates=dates)
 
 
@@ -414,9 +399,9 @@ def check_columns(names: Sequence[str], training: Table) -> None:
         raise DataError(f"there is no column {lacking[0]!r}{others}, which the model was fitted on{hint}")
 
 
-def _by_text(found: Levels | None, wanted: Levels | None) -> Levels | None:
-    """Levels of which those that read like one of the model's are that one."""
-    if found is None or wanted is None or found == wanted:
-        return found
-    texts: dict[str, Any] = {str(level): level for level in wanted}
-    return tuple(texts.get(str(level), level) for level in found)
+def _by_text(levels: Levels | None, wanted: Levels | None, only: Sequence[str] | None = None) -> Levels | None:
+    """Levels of which those (or some) that read like one of the model's are that one."""
+    if levels is None or wanted is None or levels == wanted:
+        return levels
+    texts = {str(level): level for level in wanted if only is None or str(level) in only}
+    return tuple(texts.get(str(level), level) for level in levels)

@@ -9,12 +9,12 @@ import codecs
 import gzip
 import os
 import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,9 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.hierarchy.clus import HierarchicalAttribute
 from omnirank.data.table import Table
 
+if TYPE_CHECKING:
+    from omnirank.data.roles import Roles
+
 BLOCK_BYTES = 1 << 20
 # Exact reading of decimal numbers is the default of pandas from 3.1 on, where the option is deprecated.
 EXACT_NUMBERS: dict[str, str] = {}
@@ -33,7 +36,6 @@ if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):  # pragm
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-KINDS = ("numeric", "nominal", "date", "string", "key", "hierarchical")
 
 
 @contextmanager
@@ -69,27 +71,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_whole(path: Path) -> bytes:
-    """Return all bytes of a file, unpacked; an error where a small file unpacks to more than the machine can hold.
-
-    Examples
-    --------
-    >>> import gzip, pathlib, tempfile
-    >>> from omnirank.data.files import read_whole
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.mat.gz")
-    ...     _ = path.write_bytes(gzip.compress(b"1,2"))
-    ...     read_whole(path)
-    b'1,2'
-    """
-    parts = []
-    left = memory_size()
+    """Return all bytes of a file, unpacked."""
     with opened(path) as file:
-        while block := file.read(BLOCK_BYTES):
-            parts.append(block)
-            left -= len(block)
-            if left < 0:
-                raise DataError(f"{path}: it unpacks to more than the memory of this machine")
-    return b"".join(parts)
+        return file.read()
 
 
 def memory_size() -> int:
@@ -138,13 +122,6 @@ class TextSource:
         self.path = path
         self.encoding = _checked_encoding(encoding)
 
-    def size(self) -> tuple[int, int]:
-        """Return the number of bytes of the unpacked text, and that of its lines."""
-        n_bytes, n_lines = 0, 1
-        for line, block in self.blocks():
-            n_bytes, n_lines = n_bytes + len(block), line + block.count(b"\n")
-        return n_bytes, n_lines
-
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
         r"""Yield (number of its first line, from 1; whole lines as UTF-8, each ending in ``\n``)."""
         line = 1
@@ -186,19 +163,11 @@ class TextSource:
                 column=len(text.removeprefix("\ufeff")) + 1,
             ) from None
 
-    def text(self) -> str:
-        r"""Return the whole file, lines ending in ``\n``."""
-        return b"".join(block for _, block in self.blocks()).decode("utf-8")
-
-
-class _Blocks(Protocol):
-    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]: ...
-
 
 class LineBlocks:
     """Lines one by one from the start of a file, then the rest of it in blocks."""
 
-    def __init__(self, source: _Blocks, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(self, source: TextSource, block_bytes: int = BLOCK_BYTES) -> None:
         self._blocks = source.blocks(block_bytes)
         self._line = 1
         self._block = b""
@@ -236,7 +205,7 @@ class Content:
     path : Path
         The file.
     names, kinds : tuple of str
-        Name and kind (one of ``KINDS``) of every column, in file order.
+        Name of every column, in file order, and its kind: numeric, nominal, date, string, key or hierarchical.
     table : Table
         The numeric, date and nominal columns. A date is its number of seconds since 1970-01-01 UTC.
     declared : bool
@@ -260,6 +229,8 @@ class Content:
         Name that the file gives to its data.
     notes : tuple of str
         What the user should know about how the file was taken.
+    roles : function, optional
+        What gives the columns their roles, where the file itself does.
 
     Examples
     --------
@@ -288,6 +259,7 @@ class Content:
     weights: np.ndarray | None = None
     relation: str = ""
     notes: tuple[str, ...] = ()
+    roles: Callable[[Content], Roles] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -297,6 +269,20 @@ class Content:
     def kind(self, name: str) -> str:
         """Return the kind of a column, by name."""
         return self.kinds[self.names.index(name)]
+
+
+def unreadable(problem: Exception, what: str, path: Path) -> FileFormatError:
+    """Return the error about a file that another library cannot read: damaged ones meet it with many kinds of errors.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from omnirank.data.files import unreadable
+    >>> str(unreadable(EOFError("too short"), "a Parquet file", Path("a.parquet")))
+    'a.parquet: not a Parquet file that can be read (EOFError: too short)'
+    """
+    reason = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
+    return FileFormatError(f"not {what} that can be read ({reason})", path=path)
 
 
 def column_kinds(table: Table) -> tuple[str, ...]:
@@ -326,6 +312,20 @@ def plain_name(path: Path) -> str:
     """
     without = Path(path.name.removesuffix(path.suffix)) if path.suffix.lower() == ".gz" else Path(path.name)
     return without.stem or "data"
+
+
+def file_ending(path: Path) -> str:
+    """Return the ending of a file in lower case, that before .gz where it is packed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from omnirank.data.files import file_ending
+    >>> file_ending(Path("wq.ARFF.gz"))
+    '.arff'
+    """
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return plain.suffix.lower()
 
 
 def duplicates_hint() -> str:

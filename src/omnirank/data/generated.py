@@ -5,12 +5,12 @@ Relevant features and the parities of interacting ones are the *signals*; target
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from numbers import Integral
 from statistics import NormalDist
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -31,6 +31,8 @@ _LEVEL_NAMES = "abcdef"
 _WORD_LEVELS = ("absent", "present")
 # Noise of a redundant feature: standard deviation (numeric), or share of its words left out (sparse).
 _COPY_NOISE = 0.1
+# Share of the examples in which a word occurs.
+WORD_SHARE = 0.05
 _BRANCHES = 3
 
 
@@ -90,7 +92,6 @@ _DOMAINS = {
     "shuffle": FLAG,
     "random_state": SEED,
     "sparse": FLAG,
-    "word_share": share(above=0, below=1),
 }
 
 
@@ -128,8 +129,6 @@ class FeaturePlan:
     sparse : bool
         Text-like data: features are words, 1 in a few examples and else 0, in a sparse matrix; nominal
         features have the levels absent and present. Label sets are held in a sparse matrix too.
-    word_share : float in (0, 1)
-        Share of the examples that hold a word (with ``sparse`` only).
     """
 
     n_examples: int
@@ -144,12 +143,16 @@ class FeaturePlan:
     random_state: RandomState = None
     labelled: float = 1.0
     sparse: bool = False
-    word_share: float = 0.05
 
     def __post_init__(self) -> None:
         check_all(vars(self), _DOMAINS)
         check("labelled", self.labelled, share() | count(0, self.n_examples, "examples"))
         self._check_roles()
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> FeaturePlan:
+        """Return the plan of the options of a generator, which may have others besides."""
+        return cls(**{name: options[name] for name in cls.__dataclass_fields__ if name in options})
 
     def _check_roles(self) -> None:
         if self.n_interacting == 1:
@@ -173,13 +176,6 @@ class FeaturePlan:
         """Return independent random streams of the plan's seed; call it once."""
         return np.random.default_rng(root_entropy(self.random_state)).spawn(number)
 
-    @property
-    def n_labelled(self) -> int:
-        """Number of examples that keep their labels."""
-        if isinstance(self.labelled, Integral):
-            return int(self.labelled)
-        return round(self.labelled * self.n_examples)
-
 
 class Signals(NamedTuple):
     """What targets are made of: independent columns of mean 0 and variance 1 (words: 0 and 1)."""
@@ -192,7 +188,7 @@ def draw_signals(plan: FeaturePlan, rng: np.random.Generator) -> Signals:
     """Return independent signals: normal relevant features (or rare words) and parities of -1 and 1."""
     relevant = rng.standard_normal((plan.n_examples, plan.n_relevant))
     if plan.sparse:
-        relevant = (rng.random(relevant.shape) < plan.word_share).astype(np.float64)
+        relevant = (rng.random(relevant.shape) < WORD_SHARE).astype(np.float64)
     parity = rng.choice((-1.0, 1.0), size=(plan.n_examples, len(plan.group_sizes)))
     return Signals(relevant, parity)
 
@@ -263,7 +259,7 @@ def _words(plan: FeaturePlan, signals: Signals, rng: np.random.Generator) -> Any
     # Poisson draws with repetition give every cell the same chance of at least one hit, independently,
     # without a dense matrix of random numbers.
     n_cells = n * plan.n_irrelevant
-    hits = rng.integers(n_cells, size=rng.poisson(-np.log1p(-plan.word_share) * n_cells)) if n_cells else []
+    hits = rng.integers(n_cells, size=rng.poisson(-np.log1p(-WORD_SHARE) * n_cells)) if n_cells else []
     rows, columns = np.divmod(np.unique(np.asarray(hits, dtype=np.int64)), max(1, plan.n_irrelevant))
     others = sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(n, plan.n_irrelevant))
     return sparse.hstack([sparse.csc_array(signals.relevant), sparse.csc_array(copies), others], format="csc")
@@ -310,23 +306,6 @@ def _binned(column: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, L
     return rng.permutation(n_levels)[np.searchsorted(cuts, column)], tuple(_LEVEL_NAMES[:n_levels])
 
 
-class GeneratorOptions(TypedDict, total=False):
-    """Options that all generators with a target share; `FeaturePlan` describes them and has their defaults."""
-
-    n_relevant: int
-    n_redundant: int
-    n_irrelevant: int
-    n_interacting: int
-    share_nominal: float
-    missing_features: float
-    noise: float
-    shuffle: bool
-    random_state: RandomState
-    labelled: float
-    sparse: bool
-    word_share: float
-
-
 class Draw:
     """One draw of a plan: its signals, scores made of them, and the data set of both.
 
@@ -346,7 +325,7 @@ class Draw:
         """
         relevant, parity = self.signals
         if self.plan.sparse:
-            share = self.plan.word_share
+            share = WORD_SHARE
             relevant = (relevant - share) / np.sqrt(share * (1 - share))
         signals = np.hstack([relevant, parity])
         shape = (signals.shape[1], n_scores)
@@ -372,7 +351,9 @@ class Draw:
         if task_target(task).kind == "labels":
             names = numbered_names(n_targets, "label") if hierarchy is None else hierarchy.labels
             values = values if hierarchy is None else hierarchy.close(values)
-            target = _label_sets(values, names, labelled, self.plan.sparse)
+            if self.plan.sparse:
+                values = sparse.csr_array(np.where(labelled[:, None], values, 0.0))
+            target = Target.labels(values, names, labelled)
         else:
             names = ("y",) if n_targets == 1 else numbered_names(n_targets, "y")
             target = Target(names, tuple(levels or repeat(None, n_targets)), values, labelled)
@@ -383,7 +364,8 @@ class Draw:
         check("missing_targets", missing_targets, share(below=1))
         hidden = np.ones((self.plan.n_examples, n_targets), bool)
         # A permutation first, whatever is labelled: fewer labels are a subset of more.
-        labelled = self._for_hiding.permutation(self.plan.n_examples)[: self.plan.n_labelled]
+        n, asked = self.plan.n_examples, self.plan.labelled
+        labelled = self._for_hiding.permutation(n)[: int(asked) if isinstance(asked, Integral) else round(asked * n)]
         hidden[labelled] = False
         if missing_targets == 0:
             return hidden
@@ -401,12 +383,6 @@ class Draw:
         chosen = self._for_hiding.choice(len(rows), size=count, replace=False)
         hidden[labelled[rows[chosen]], columns[chosen]] = True
         return hidden
-
-
-def _label_sets(values: np.ndarray, names: Sequence[str], labelled: np.ndarray, as_sparse: bool) -> Target:
-    if not as_sparse:
-        return Target.labels(values, names)
-    return Target.labels(sparse.csr_array(np.where(labelled[:, None], values, 0.0)), names, labelled)
 
 
 def cut(scores: np.ndarray, shares: Sequence[float] | np.ndarray) -> np.ndarray | None:
@@ -478,7 +454,7 @@ def draw_hierarchy(n_labels: int, dag: bool, rng: np.random.Generator) -> Hierar
     if dag and n_labels <= _BRANCHES:
         raise ParameterError("n_labels", n_labels, f"a DAG takes at least {_BRANCHES + 1} labels")
     above = [max(-1, i // _BRANCHES - 1) for i in range(n_labels)]
-    tree = Hierarchy.from_array(above)
+    tree = Hierarchy(numbered_names(n_labels, "label"), tuple(() if i < 0 else (i,) for i in above))
     if not dag:
         return tree
     parents = [list(own) for own in tree.parents]

@@ -7,7 +7,6 @@ order, and returns the data set and the roles of its features.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.generated import (
     Draw,
     FeaturePlan,
-    GeneratorOptions,
     Relevance,
     build_features,
     class_names,
@@ -32,7 +30,21 @@ from omnirank.data.table import Table, numbered_names
 from omnirank.data.target import Target
 
 
-def make_regression(n_examples: int = 200, **options: Unpack[GeneratorOptions]) -> tuple[Dataset, Relevance]:
+def make_regression(
+    n_examples: int = 200,
+    *,
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    labelled: float = 1.0,
+    sparse: bool = False,
+    random_state: RandomState = None,
+) -> tuple[Dataset, Relevance]:
     """Generate regression data: the target is a weighted sum of the signals and noise.
 
     Relevant features are standard normal. The signals are the relevant features and, for each group of
@@ -42,9 +54,10 @@ def make_regression(n_examples: int = 200, **options: Unpack[GeneratorOptions]) 
     ----------
     n_examples : int
         Number of examples.
-    **options
-        The roles of the features, noise, missing cells, labels and the seed, as in
-        :class:`omnirank.data.generated.FeaturePlan`.
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
+        As there.
 
     Returns
     -------
@@ -62,7 +75,7 @@ def make_regression(n_examples: int = 200, **options: Unpack[GeneratorOptions]) 
     >>> int(relevance.relevant.sum())
     3
     """
-    draw = Draw(FeaturePlan(n_examples, **options))
+    draw = Draw(FeaturePlan.of(locals()))
     return draw.dataset("regression", draw.scores(1))
 
 
@@ -71,7 +84,17 @@ def make_multi_target_regression(
     *,
     n_targets: int = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[GeneratorOptions],
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    labelled: float = 1.0,
+    sparse: bool = False,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target regression data: each target is a weighted sum of the signals and noise.
 
@@ -84,9 +107,10 @@ def make_multi_target_regression(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    **options
-        The roles of the features, noise, missing cells, labels and the seed, as in
-        :class:`omnirank.data.generated.FeaturePlan`.
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
+        As there.
 
     Returns
     -------
@@ -102,14 +126,27 @@ def make_multi_target_regression(
     >>> data.target_names, data.target.n_unknown
     (('y1', 'y2'), 100)
     """
+    draw = Draw(FeaturePlan.of(locals()))
     check("n_targets", n_targets, count(1))
-    draw = Draw(FeaturePlan(n_examples, **options))
     scores = draw.scores(n_targets)
     return draw.dataset("multi-target-regression", scores, missing_targets=missing_targets)
 
 
 def make_classification(
-    n_examples: int = 200, *, n_classes: int = 2, **options: Unpack[GeneratorOptions]
+    n_examples: int = 200,
+    *,
+    n_classes: int = 2,
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    labelled: float = 1.0,
+    sparse: bool = False,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate classification data: classes of about equal size, each an interval of a sum of the signals.
 
@@ -119,9 +156,10 @@ def make_classification(
         Number of examples.
     n_classes : int
         Number of classes; they are called c1, c2, ..., in an order that does not follow the sum.
-    **options
-        The roles of the features, noise, missing cells, labels and the seed, as in
-        :class:`omnirank.data.generated.FeaturePlan`.
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
+        As there.
 
     Returns
     -------
@@ -137,8 +175,8 @@ def make_classification(
     >>> data.describe()["classes"]
     {'c1': 30, 'c2': 30, 'c3': 30}
     """
+    draw = Draw(FeaturePlan.of(locals()))
     check("n_classes", n_classes, count(2))
-    draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(1), [n_classes], draw.rng)
     return draw.dataset("classification", codes, class_names([n_classes]))
 
@@ -149,7 +187,17 @@ def make_multi_target_classification(
     n_targets: int = 3,
     n_classes: int | Sequence[int] = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[GeneratorOptions],
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    labelled: float = 1.0,
+    sparse: bool = False,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target classification data, each target as in :func:`make_classification`.
 
@@ -164,9 +212,10 @@ def make_multi_target_classification(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    **options
-        The roles of the features, noise, missing cells, labels and the seed, as in
-        :class:`omnirank.data.generated.FeaturePlan`.
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
+        As there.
 
     Returns
     -------
@@ -182,6 +231,7 @@ def make_multi_target_classification(
     >>> data.target.levels
     (('c1', 'c2'), ('c1', 'c2', 'c3', 'c4'))
     """
+    draw = Draw(FeaturePlan.of(locals()))
     check("n_targets", n_targets, count(1))
     given = np.asarray(n_classes).tolist()
     counts = given if isinstance(given, list) else [given] * n_targets
@@ -189,7 +239,6 @@ def make_multi_target_classification(
         check("n_classes", n, count(2))
     if len(counts) != n_targets:
         raise ParameterError("n_classes", n_classes, f"give one number per target, {setting('n_targets', n_targets)}")
-    draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(n_targets), counts, draw.rng)
     return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)
 
@@ -201,7 +250,17 @@ def make_mixed_targets(
     n_nominal: int = 2,
     n_classes: int = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[GeneratorOptions],
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    labelled: float = 1.0,
+    sparse: bool = False,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate data with numeric and nominal targets, made as in regression and classification.
 
@@ -216,9 +275,10 @@ def make_mixed_targets(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    **options
-        The roles of the features, noise, missing cells, labels and the seed, as in
-        :class:`omnirank.data.generated.FeaturePlan`.
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
+        As there.
 
     Returns
     -------
@@ -234,10 +294,10 @@ def make_mixed_targets(
     >>> data.task, data.target.is_nominal.tolist()
     ('mixed-targets', [False, True, True])
     """
+    draw = Draw(FeaturePlan.of(locals()))
     check("n_numeric", n_numeric, count(1))
     check("n_nominal", n_nominal, count(1))
     check("n_classes", n_classes, count(2))
-    draw = Draw(FeaturePlan(n_examples, **options))
     values = draw.scores(n_numeric + n_nominal)
     counts = [n_classes] * n_nominal
     values[:, n_numeric:] = draw_classes(values[:, n_numeric:], counts, draw.rng)
@@ -251,7 +311,17 @@ def make_multi_label(
     n_labels: int = 5,
     label_density: float = 0.3,
     missing_targets: float = 0.0,
-    **options: Unpack[GeneratorOptions],
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    labelled: float = 1.0,
+    sparse: bool = False,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-label data: a label is held where its own weighted sum of the signals is high.
 
@@ -266,9 +336,10 @@ def make_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    **options
-        The roles of the features, noise, missing cells, labels and the seed, as in
-        :class:`omnirank.data.generated.FeaturePlan`.
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
+        As there.
 
     Returns
     -------
@@ -284,9 +355,9 @@ def make_multi_label(
     >>> data.X.shape, data.features.is_sparse, data.target.values.shape
     ((100, 1005), True, (100, 5))
     """
+    draw = Draw(FeaturePlan.of(locals()))
     check("n_labels", n_labels, count(1))
     check("label_density", label_density, share(above=0, below=1))
-    draw = Draw(FeaturePlan(n_examples, **options))
     flat = Hierarchy.flat(range(1, n_labels + 1))
     values = draw_labels(draw.scores(n_labels), label_density, flat)
     return draw.dataset("multi-label", values, missing_targets=missing_targets)
@@ -299,7 +370,17 @@ def make_hierarchical_multi_label(
     hierarchy: str | Hierarchy = "tree",
     label_density: float = 0.5,
     missing_targets: float = 0.0,
-    **options: Unpack[GeneratorOptions],
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    labelled: float = 1.0,
+    sparse: bool = False,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate hierarchical multi-label data; label sets are closed under ancestors.
 
@@ -320,9 +401,10 @@ def make_hierarchical_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are hidden, at random; what the hierarchy implies
         stays known, so fewer are unknown in the end. Each labelled example keeps at least one.
-    **options
-        The roles of the features, noise, missing cells, labels and the seed, as in
-        :class:`omnirank.data.generated.FeaturePlan`.
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
+        As there.
 
     Returns
     -------
@@ -338,9 +420,9 @@ def make_hierarchical_multi_label(
     >>> data.hierarchy
     Hierarchy(20 labels, DAG, 3 roots, ... leaves, depth 2)
     """
+    draw = Draw(FeaturePlan.of(locals()))
     check("n_labels", n_labels, count(1))
     check("label_density", label_density, share(above=0, below=1))
-    draw = Draw(FeaturePlan(n_examples, **options))
     if not isinstance(hierarchy, Hierarchy):
         if hierarchy not in ("tree", "dag"):
             raise ParameterError("hierarchy", hierarchy, "choose 'tree', 'dag' or a Hierarchy")
@@ -394,19 +476,8 @@ def make_clusters(
     >>> data.task, data.y is None, data.n_features
     ('clustering', True, 20)
     """
+    plan = FeaturePlan.of(locals())
     check("n_clusters", n_clusters, count(2))
-    plan = FeaturePlan(
-        n_examples,
-        n_relevant=n_relevant,
-        n_redundant=n_redundant,
-        n_irrelevant=n_irrelevant,
-        n_interacting=n_interacting,
-        share_nominal=share_nominal,
-        missing_features=missing_features,
-        noise=noise,
-        shuffle=shuffle,
-        random_state=random_state,
-    )
     for_signals, for_features = plan.streams(2)
     signals = cluster_signals(plan, n_clusters, for_signals)
     features, relevance = build_features(plan, signals, for_features)
@@ -458,15 +529,8 @@ def make_friedman(
     >>> relevance.relevant.astype(int).tolist()
     [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
     """
+    plan = FeaturePlan.of(locals())
     check("n_features", n_features, count(5))
-    plan = FeaturePlan(
-        n_examples,
-        n_relevant=5,
-        n_irrelevant=n_features - 5,
-        noise=noise,
-        shuffle=shuffle,
-        random_state=random_state,
-    )
     for_values, for_order = plan.streams(2)
     X = for_values.random((n_examples, n_features))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
@@ -521,16 +585,9 @@ def make_xor(
     >>> bool((data.X[:, :2].sum(axis=1) % 2 == data.y).all())
     True
     """
+    plan = FeaturePlan.of(locals())
     check("n_interacting", n_interacting, count(2, 20))
     check("noise", noise, share())
-    plan = FeaturePlan(
-        n_examples,
-        n_relevant=0,
-        n_interacting=n_interacting,
-        n_irrelevant=n_irrelevant,
-        shuffle=shuffle,
-        random_state=random_state,
-    )
     for_values, for_order = plan.streams(2)
     combination = for_values.permutation(np.arange(n_examples) % 2**n_interacting)
     bits = combination[:, None] >> np.arange(n_interacting) & 1

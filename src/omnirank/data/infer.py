@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -13,11 +12,10 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
-from omnirank.core.text import counted, there_are
-from omnirank.data.columns import any_cell_rounded, code_numbers, infinite_cell, is_frame, type_cells, typed_table
+from omnirank.data.columns import code_numbers, is_frame, typed_table
 from omnirank.data.containers import TargetLike, as_array, checked_sparse, refuse_structured
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.notes.doubts import doubts_about
+from omnirank.data.notes import doubts_about
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_sparse, numbered_names, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
@@ -76,7 +74,7 @@ def read_target(
     declared: bool = False,
     integers: bool = False,
 ) -> FoundTarget:
-    """Return what :func:`target_from` does, and the doubts about the task (:mod:`omnirank.data.notes.doubts`).
+    """Return what :func:`target_from` does, and the doubts about the task (:mod:`omnirank.data.notes`).
 
     Parameters
     ----------
@@ -203,8 +201,8 @@ def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: Ta
         raise DataError(f"{setting('task', task.name)} takes one target, but there are {len(names)}")
     if task.kind != "numbers":
         return
-    for name, found in zip(names, levels, strict=True):
-        if found is not None:
+    for name, own in zip(names, levels, strict=True):
+        if own is not None:
             raise DataError(f"{setting('task', task.name)}, but target {name!r} is nominal, not a number")
 
 
@@ -237,7 +235,7 @@ def _read(y: Any, names: Sequence[str] | None) -> _Given:
 
 
 def _read_frame(y: Any, names: Sequence[str] | None) -> _Given:
-    table = typed_table(y, names)
+    table = typed_table(y, names, "target")
     frame = nw.from_native(y, eager_only=True)
     numeric = [frame[:, i] for i in np.flatnonzero(~table.is_nominal).tolist()]
     integers = all(
@@ -249,8 +247,6 @@ def _read_frame(y: Any, names: Sequence[str] | None) -> _Given:
 
 def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
     refuse_structured(array, "y")
-    if array.dtype.kind == "c":
-        raise DataError("Complex data not supported in y")
     if array.ndim not in (1, 2):
         raise DataError(f"y should be a 1d or 2d array, got an array of shape {array.shape} instead.")
     if array.ndim == 1:
@@ -258,16 +254,8 @@ def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
     named = names is not None
     if names is None:
         names = ("y",) if array.shape[1] == 1 else numbered_names(array.shape[1], "y")
-    names = tuple(str(name) for name in names)
-    if len(names) != array.shape[1]:
-        raise DataError(f"y has {counted(array.shape[1], 'column')}, but {there_are(len(names), 'target name')}")
     integers = array.dtype.kind in "iu" or (array.dtype.kind == "O" and _all_integers(array.ravel().tolist()))
-    if array.dtype.kind in "fiu":
-        return _Given(Table.from_numeric(array, names), integers, named)
-    typed = [type_cells(column, f"target {name!r}") for column, name in zip(array.T, names, strict=True)]
-    table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
-    rounded = frozenset(name for column, name in zip(array.T, names, strict=True) if any_cell_rounded(column))
-    return _Given(replace(table, rounded=rounded), integers, named)
+    return _Given(typed_table(array, names, "target"), integers, named)
 
 
 def _all_integers(values: list[Any]) -> bool:
@@ -277,11 +265,10 @@ def _all_integers(values: list[Any]) -> bool:
 
 def _refuse_inexact(table: Table) -> None:
     refuse_rounded(table, "target")
-    found = infinite_cell(table)
-    if found is not None:
-        raise DataError(
-            f"Input y contains infinity or a value too large for dtype('float64'): target {found[0]!r}, row {found[1]}"
-        )
+    if table.infinite_cell is not None:
+        name, row = table.infinite_cell
+        where = f"target {name!r}, row {row}"
+        raise DataError(f"Input y contains infinity or a value too large for dtype('float64'): {where}")
 
 
 def _says_nothing(table: Table) -> bool:
@@ -299,9 +286,7 @@ def _all_whole(values: np.ndarray, integers: bool) -> bool:
 
 def _all_binary(table: Table) -> bool:
     values = table.matrix.data if table.is_sparse else table.numeric
-    if not (np.isnan(values) | (values == 0) | (values == 1)).all():
-        return False
-    return all(is_binary(levels) for levels in table.levels if levels is not None)
+    return not _is_odd_label(values).any() and all(is_binary(levels) for levels in table.levels if levels is not None)
 
 
 # -- targets ------------------------------------------------------------------------------------------
@@ -375,7 +360,9 @@ def label_target(table: Table) -> Target:
     values = np.empty((table.n_rows, table.n_columns))
     for i, levels in enumerate(table.levels):
         cells = table.column(i)
-        values[:, i] = cells if levels is None else _label_codes(cells, levels)
+        # one place more: a missing code finds it
+        ones = np.array([*(float(level in (1, "1")) for level in levels or ()), np.nan])
+        values[:, i] = cells if levels is None else ones[cells]
     return Target.labels(values, table.names)
 
 
@@ -391,11 +378,6 @@ def _check_label_values(table: Table) -> None:
 
 def _is_odd_label(values: np.ndarray) -> np.ndarray:
     return ~(np.isnan(values) | (values == 0) | (values == 1))
-
-
-def _label_codes(codes: np.ndarray, levels: Levels) -> np.ndarray:
-    lookup = np.array([float(level in (1, "1")) for level in levels] + [np.nan])
-    return lookup[codes]
 
 
 def _sparse_labels(table: Table) -> Any:

@@ -3,45 +3,58 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
-from omnirank.core.text import files_like
+from omnirank.core.text import files_like, similar_names
 from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
-from omnirank.data.clus_settings import clus_roles, read_clus_data, read_clus_settings
-from omnirank.data.column_choice import ColumnChoice, similar_columns
+from omnirank.data.clus_settings import read_clus
+from omnirank.data.column_choice import ColumnChoice
 from omnirank.data.csv import read_delimited
 from omnirank.data.dataset import Dataset, FileSource
-from omnirank.data.files import Content
+from omnirank.data.files import Content, file_ending
 from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
 from omnirank.data.parquet import read_parquet
 from omnirank.data.roles import assign_roles, dataset_from, with_nominal
 from omnirank.data.task_registry import is_unsupervised
 
-FORMATS = {
-    ".arff": "arff",
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".tab": "delimited",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".mat": "matlab",
-    ".s": "clus",
-}
+_ROLES = ("target", "features", "key", "ignore")
 
-_SQLITE = (".db", ".db3", ".sqlite", ".sqlite3")
-# Files that omnirank writes and that are no data, by their ending: who reads them.
-_OF_RESULTS = {
+
+class Reader(NamedTuple):
+    """What reads files of a kind: a function of the path, and the arguments of `load` that it takes."""
+
+    read: Callable[..., Content]
+    options: tuple[str, ...] = ()
+
+
+_ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
+DELIMITED = Reader(read_delimited, ("separator", "header", "missing", "duplicates", "encoding", "nominal", *_ROLES))
+READERS = {
+    ".arff": _ARFF,
+    ".csv": DELIMITED,
+    ".tsv": DELIMITED,
+    ".tab": DELIMITED,
+    ".parquet": Reader(read_parquet),
+    ".pq": Reader(read_parquet),
+    ".mat": Reader(read_matlab),
+    ".s": Reader(read_clus, ("encoding",)),
+}
+# Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
+_READING = ("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator")
+# Endings of files that are no tables, and what to do with them.
+_NO_DATA = {
     ".json": "data are not read from JSON; a ranking is read by om.Ranking.load, omnirank report and compare-rankings",
     ".omr": "a model is no data: om.load_model and omnirank predict read it",
+    **dict.fromkeys(
+        (".db", ".db3", ".sqlite", ".sqlite3"), "a database of SQLite is named by its URL, sqlite:///{path}"
+    ),
 }
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_BINARY = {"parquet": read_parquet, "matlab": read_matlab}
 
 
 def load(
@@ -129,95 +142,58 @@ def load(
     """
     given = dict(locals())
     path = _existing(path)
-    kind = _checked_kind(path, given)
-    if kind == "clus":
-        settings = read_clus_settings(path, encoding)
-        content = read_clus_data(settings, settings.data_file)
-    elif kind == "delimited":
-        content = read_delimited(
-            path,
-            separator=text_separator(path, separator),
-            header=header,
-            nominal=nominal,
-            missing=missing,
-            duplicates=duplicates,
-            encoding=encoding,
-            unused={"ignore": ignore, "key": key},
-            used=None if features is None or labels is not None else {"features": features, "target": target},
-        )
-    elif kind == "arff":
-        content = read_arff(
-            path,
-            hierarchy_kind=hierarchy_kind,
-            hierarchy_separator=hierarchy_separator,
-            duplicates=duplicates,
-            encoding=encoding,
-        )
-    else:
-        content = _BINARY[kind](path)
-    if kind != "delimited":
-        content = with_nominal(content, nominal)
-    if kind == "clus":
-        roles = clus_roles(settings, content)
+    changed = _options(given)
+    reader = reader_of(path, separator)
+    for option in _READING:
+        if changed.get(option) not in (None, (), []) and option not in reader.options:
+            endings = ", ".join(ending for ending, other in READERS.items() if option in other.options)
+            raise ParameterError(f"{option} is for files that end in {endings}, not for {path.name}")
+    chosen = given if labels is None else given | {"features": None}  # labels, which a file names, are not left out
+    content = with_nominal(reader.read(path, **{option: chosen[option] for option in reader.options}), nominal)
+    if content.roles is not None:
+        if any(given[role] is not None for role in (*_ROLES, "labels")):
+            raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
+        roles = content.roles(content)
     else:
         content = _marked_by_xml(content, labels, target)
         roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
         if not roles.target and not is_unsupervised(task):
             roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
     data = dataset_from(content, roles, task=task, name=name)
-    data.source = FileSource(str(given.pop("path")), _options(given))
+    data.source = FileSource(str(given["path"]), changed)
     return data
 
 
-def _checked_kind(path: Path, given: dict[str, Any]) -> str:
-    """Kind of the file; options that files of other kinds have are refused."""
-    kind, file = file_format(path, given["separator"]), path.name
-    if kind != "delimited" and (given["header"] != "auto" or given["separator"] is not None or len(given["missing"])):
-        raise ParameterError(f"header, separator and missing are for delimited text, not for {file}")
-    if kind in _BINARY and given["encoding"] != "utf-8":
-        raise ParameterError(f"encoding is for text files, not for {file}")
-    if kind == "clus" and any(given[name] is not None for name in ("target", "labels", "features", "key", "ignore")):
-        raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
-    return kind
-
-
 def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `load` that are not its defaults."""
+    """The arguments of `load`, besides the path, that are not its defaults."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(load).parameters.items()}
     return {
         name: value
         for name, value in given.items()
-        if not (value is defaults[name] or (isinstance(value, str | tuple | bool) and value == defaults[name]))
+        if name != "path"
+        and not (value is defaults[name] or (isinstance(value, str | tuple | bool) and value == defaults[name]))
     }
 
 
-def file_format(path: Path, separator: str | None = None) -> str:
-    """Return the kind of a file by its ending: "arff", "delimited", "parquet", "matlab" or "clus".
+def reader_of(path: Path, separator: str | None = None) -> Reader:
+    """Return what reads a file, by its ending; with a separator, files of any other ending are delimited text.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> from omnirank.data.load import file_format
-    >>> file_format(Path("wq.arff.gz")), file_format(Path("adult.data"), separator=",")
-    ('arff', 'delimited')
+    >>> from omnirank.data.load import DELIMITED, reader_of
+    >>> reader_of(Path("wq.arff.gz")).read.__name__, reader_of(Path("adult.data"), separator=",") == DELIMITED
+    ('read_arff', True)
     """
-    ending = _ending(path)
-    if ending in FORMATS:
-        return FORMATS[ending]
+    ending = file_ending(path)
+    if ending in READERS:
+        return READERS[ending]
     if separator is not None:
-        return "delimited"
-    if ending in _SQLITE:
-        raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
-    if ending in _OF_RESULTS:
-        raise ParameterError(f"{path.name}: {_OF_RESULTS[ending]}")
-    known = ", ".join(FORMATS)
+        return DELIMITED
+    if ending in _NO_DATA:
+        raise ParameterError(f"{path.name}: {_NO_DATA[ending].format(path=path)}")
     text = f"for delimited text give {setting('separator')}"
-    raise ParameterError(f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); {text}")
-
-
-def text_separator(path: Path, separator: str | None) -> str:
-    """Return the character between the cells of a text file: as given, else that of its ending."""
-    return separator or _SEPARATORS[_ending(path)]
+    raise ParameterError(f"{path.name}: the ending {ending!r} is none of {', '.join(READERS)} (or with .gz); {text}")
 
 
 def _existing(given: PathLike) -> Path:
@@ -236,11 +212,6 @@ def _existing(given: PathLike) -> Path:
     return path
 
 
-def _ending(path: Path) -> str:
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return plain.suffix.lower()
-
-
 def _label_file_beside(path: Path) -> list[str]:
     """A note where a label file has the name of the data file."""
     listed = path.with_name(f"{path.name.removesuffix('.gz').rpartition('.')[0]}.xml")
@@ -257,6 +228,6 @@ def _marked_by_xml(content: Content, labels: PathLike | None, target: ColumnChoi
     known = set(content.names)
     for name in listed.names:
         if name not in known:
-            hint = similar_columns(name, content.names)
+            hint = similar_names(name, content.names, "columns")
             raise DataError(f"{labels} lists the label {name!r}, but {content.path} has no such column{hint}")
     return replace(content, target=listed.names, label_order=listed.hierarchy)

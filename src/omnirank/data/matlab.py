@@ -15,7 +15,7 @@ from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.columns import code_numbers
 from omnirank.data.containers import checked_sparse
-from omnirank.data.files import Content, plain_name, read_whole
+from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
 from omnirank.data.table import Levels, Table, is_sparse, numbered_names, rounded_error, rounded_places
 
 # Kinds of variables that are no numbers, by the kind of array that SciPy makes of them.
@@ -49,18 +49,20 @@ def read_matlab(path: PathLike) -> Content:
     """
     path = Path(path)
     variables, others = _variables(path)
-    features = _features(_one(variables, "x", others, path), path)
-    names, levels = numbered_names(features.shape[1], "x"), [None] * features.shape[1]
+    features = _numbers(_one(variables, "x", others, path), "X", path)
+    if features.ndim != 2 or 0 in features.shape:
+        raise FileFormatError(f"X has the shape {features.shape}: expected examples x features", path=path)
+    names = numbered_names(features.shape[1], "x")
+    table = Table.from_sparse(features, names) if is_sparse(features) else Table.from_numeric(features, names)
     given = _one(variables, "y", others, path)
-    target = [] if given is None else _target(given, features.shape[0], path)
-    target_names = ("Y",) if len(target) == 1 else numbered_names(len(target), "Y")
+    target = None if given is None else _target(given, table, path)
     return Content(
         path=path,
-        names=(*names, *target_names),
-        kinds=("numeric",) * len(names) + tuple("numeric" if lev is None else "nominal" for _, lev in target),
-        table=_joined(features, target, (*names, *target_names), [*levels, *(lev for _, lev in target)]),
+        names=names if target is None else (*names, *target.names),
+        kinds=column_kinds(table) + (() if target is None else column_kinds(target)),
+        table=table if target is None else table.beside(target),
         declared=False,
-        target=target_names if target else (),
+        target=() if target is None else target.names,
         relation=plain_name(path),
         notes=(f"variables besides X and Y are not read: {', '.join(others)}",) if others else (),
     )
@@ -74,30 +76,22 @@ def _variables(path: Path) -> tuple[dict[str, Any], list[str]]:
     try:
         names = [name for name, _, _ in whosmat(io.BytesIO(content))]
         chosen = [name for name in names if name.lower() in ("x", "y")]
-        found = loadmat(
+        loaded = loadmat(
             io.BytesIO(content), variable_names=chosen, spmatrix=False, verify_compressed_data_integrity=True
         )
-    except Exception as problem:  # damaged files meet SciPy with many kinds of errors
-        what = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
-        raise FileFormatError(f"not a MATLAB file that can be read ({what})", path=path) from None
-    return {name: found[name] for name in chosen}, sorted(set(names) - set(chosen))
+    except Exception as problem:
+        raise unreadable(problem, "a MATLAB file", path) from None
+    return {name: loaded[name] for name in chosen}, sorted(set(names) - set(chosen))
 
 
 def _one(variables: dict[str, Any], name: str, others: list[str], path: Path) -> Any:
-    found = [variable for variable in variables if variable.lower() == name]
-    if len(found) > 1:
-        raise FileFormatError(f"there are both {found[0]} and {found[1]}: keep one of them", path=path)
-    if not found and name == "x":
+    matching = [variable for variable in variables if variable.lower() == name]
+    if len(matching) > 1:
+        raise FileFormatError(f"there are both {matching[0]} and {matching[1]}: keep one of them", path=path)
+    if not matching and name == "x":
         shown = ", ".join(others[:10]) or "none"
         raise FileFormatError(f"there is no variable X with the features; the variables are: {shown}", path=path)
-    return variables[found[0]] if found else None
-
-
-def _features(values: Any, path: Path) -> Any:
-    values = _numbers(values, "X", path)
-    if values.ndim != 2 or 0 in values.shape:
-        raise FileFormatError(f"X has the shape {values.shape}: expected examples x features", path=path)
-    return values
+    return variables[matching[0]] if matching else None
 
 
 def _numbers(values: Any, name: str, path: Path) -> Any:
@@ -113,18 +107,17 @@ def _numbers(values: Any, name: str, path: Path) -> Any:
         raise FileFormatError(str(rounded_error(name)), path=path)
     if is_sparse(values) or values.dtype != np.float32:
         values = values.astype(np.float64)
-    _refuse_infinite(values.data if is_sparse(values) else values, name, path)
+    cells = values.data if is_sparse(values) else values
+    infinite = np.argwhere(np.isinf(cells))
+    if len(infinite):
+        where = f", row {infinite[0][0] + 1}, column {infinite[0][1] + 1}" if cells.ndim == 2 else ""
+        raise FileFormatError(f"{name}{where}: an infinite value", path=path)
     return values
 
 
-def _refuse_infinite(values: np.ndarray, name: str, path: Path) -> None:
-    infinite = np.argwhere(np.isinf(values))
-    if len(infinite):
-        where = f", row {infinite[0][0] + 1}, column {infinite[0][1] + 1}" if values.ndim == 2 else ""
-        raise FileFormatError(f"{name}{where}: an infinite value", path=path)
-
-
-def _target(values: Any, n_rows: int, path: Path) -> list[tuple[np.ndarray, Levels | None]]:
+def _target(values: Any, features: Table, path: Path) -> Table:
+    """The target: whole numbers are classes, and labels where there are several columns of 0 and 1."""
+    n_rows = features.n_rows
     matrix = _numbers(values, "Y", path)
     if is_sparse(matrix):
         matrix = matrix.toarray()
@@ -132,30 +125,17 @@ def _target(values: Any, n_rows: int, path: Path) -> list[tuple[np.ndarray, Leve
         matrix = matrix.T
     if matrix.ndim != 2 or matrix.shape[0] != n_rows or matrix.shape[1] == 0:
         raise FileFormatError(f"Y has the shape {matrix.shape}, but X has {counted(n_rows, 'row')}", path=path)
+    names = ("Y",) if matrix.shape[1] == 1 else numbered_names(matrix.shape[1], "Y")
     known = matrix[~np.isnan(matrix)]
-    if not np.array_equal(known, np.round(known)):
-        return [(column, None) for column in matrix.T]
-    if matrix.shape[1] > 1 and set(np.unique(known).tolist()) <= {0.0, 1.0}:
-        return [(np.where(np.isnan(column), -1, column).astype(np.int32), ("0", "1")) for column in matrix.T]
-    coded = [code_numbers(column) for column in matrix.T]
-    return [(codes, tuple(str(int(level)) for level in levels)) for codes, levels in coded]
-
-
-def _joined(
-    features: Any,
-    target: list[tuple[np.ndarray, Levels | None]],
-    names: tuple[str, ...],
-    levels: list[Levels | None],
-) -> Table:
-    if not is_sparse(features):
-        if not target:
-            return Table.from_numeric(features, names)
-        return Table.from_columns(names, [*features.T, *(cells for cells, _ in target)], levels)
-    parts = [features]
-    for cells, lev in target:
-        column = cells if lev is None else np.where(cells < 0, np.nan, cells)
-        parts.append(sparse.csc_array(column.astype(np.float64).reshape(-1, 1)))
-    try:
-        return Table.from_sparse(sparse.hstack(parts, format="csc"), names, levels)
-    except ValueError as problem:
-        raise DataError(str(problem)) from None
+    levels: list[Levels | None] = [None] * len(names)
+    columns = list(matrix.T)
+    if matrix.shape[1] > 1 and np.isin(known, (0.0, 1.0)).all():
+        levels = [("0", "1")] * len(names)
+    elif np.array_equal(known, np.round(known)):
+        coded = [code_numbers(column) for column in columns]
+        columns = [np.where(codes < 0, np.nan, codes) for codes, _ in coded]
+        levels = [tuple(str(int(level)) for level in own) for _, own in coded]
+    if features.is_sparse:
+        return Table.from_sparse(sparse.csc_array(np.column_stack(columns)), names, levels)
+    codes = [c if own is None else np.where(np.isnan(c), -1, c) for c, own in zip(columns, levels, strict=True)]
+    return Table.from_columns(names, codes, levels)

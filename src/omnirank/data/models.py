@@ -14,9 +14,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from omnirank.core.array_file import StoredArrays, packed_arrays
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError
-from omnirank.core.files import own_heading, replacing
+from omnirank.core.files import StoredArrays, own_heading, packed_arrays, replacing
 from omnirank.core.parameters import check_parameters
 from omnirank.core.ranking.files import fields_from_json, json_text
 from omnirank.core.ranking.ranking import Ranking
@@ -32,9 +31,9 @@ _ZIP = b"PK"
 # The models that can be written, and where they are.
 _MODELS = {
     "PCTClassifier": "omnirank.ensembles.pct",
-    "PCTClusterer": "omnirank.ensembles.pct_clusterer",
-    "PCTForestClassifier": "omnirank.ensembles.pct_forest",
-    "PCTForestRegressor": "omnirank.ensembles.pct_forest",
+    "PCTClusterer": "omnirank.ensembles.clusterer",
+    "PCTForestClassifier": "omnirank.ensembles.pct",
+    "PCTForestRegressor": "omnirank.ensembles.pct",
     "PCTRegressor": "omnirank.ensembles.pct",
 }
 _ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

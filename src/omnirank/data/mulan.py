@@ -16,7 +16,6 @@ from omnirank.data.hierarchy import Hierarchy
 
 _MEKA = re.compile(r":\s*(?:-\S+\s+)*?-[Cc]\s+(-?[0-9]{1,9})(?![0-9])", re.ASCII)
 _FILTERS = "weka.filters"  # what Weka adds to the name when it changes the attributes
-_MOST_DEPTH = 200
 
 
 @dataclass(frozen=True)
@@ -55,29 +54,23 @@ def read_mulan_labels(path: PathLike) -> MulanLabels:
     except (ValueError, LookupError) as problem:
         raise FileFormatError(f"the XML cannot be read ({problem})", path=path, line=1) from None
     parents: dict[str, str | None] = {}
-    _collect(root, None, parents, path, 0)
+    above: list[tuple[str | None, ElementTree.Element]] = [(None, child) for child in reversed(root)]
+    while above:
+        parent, element = above.pop()
+        name, tag = element.get("name"), element.tag.rpartition("}")[2]
+        if tag != "label":
+            raise FileFormatError(f"unexpected element <{tag}>: expected <label>", path=path)
+        if not name or not name.strip():
+            raise FileFormatError("a <label> has no name", path=path)
+        if name in parents:
+            raise FileFormatError(f"the label {name!r} is listed twice", path=path)
+        parents[name] = parent
+        above += [(name, child) for child in reversed(element)]
     if not parents:
         raise FileFormatError("there is no <label name=...> in the file", path=path)
     edges = [(parent, name) for name, parent in parents.items() if parent is not None]
     hierarchy = Hierarchy.from_edges(edges, labels=parents) if edges else None
     return MulanLabels(tuple(parents), hierarchy)
-
-
-def _collect(
-    element: ElementTree.Element, above: str | None, parents: dict[str, str | None], path: Path, depth: int
-) -> None:
-    if depth > _MOST_DEPTH:
-        raise FileFormatError(f"labels are nested deeper than {_MOST_DEPTH} levels", path=path)
-    for child in element:
-        if child.tag.rpartition("}")[2] != "label":
-            raise FileFormatError(f"unexpected element <{child.tag.rpartition('}')[2]}>: expected <label>", path=path)
-        name = child.get("name")
-        if not name or not name.strip():
-            raise FileFormatError("a <label> has no name", path=path)
-        if name in parents:
-            raise FileFormatError(f"the label {name!r} is listed twice", path=path)
-        parents[name] = above
-        _collect(child, name, parents, path, depth + 1)
 
 
 def labels_of_relation(relation: str, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

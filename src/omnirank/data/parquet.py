@@ -16,7 +16,7 @@ from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.columns import moments, table_from
 from omnirank.data.dataset import Dataset
-from omnirank.data.files import Content, column_kinds, plain_name, read_whole
+from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, rounded_places
 from omnirank.data.target import Target
@@ -67,16 +67,16 @@ def read_parquet(path: PathLike) -> Content:
     try:
         frame = arrow.to_pandas()
     except Exception as problem:
-        raise _unreadable(problem, path) from None
+        raise unreadable(problem, "a Parquet file", path) from None
     if not frame.shape[0] or not frame.shape[1]:
         raise FileFormatError(f"the file has {frame.shape[0]} rows and {frame.shape[1]} columns", path=path)
     try:
-        given = own_metadata(arrow.schema)
-        for name, levels in given.get("levels", {}).items():
+        noted = own_metadata(arrow.schema)
+        for name, levels in noted.get("levels", {}).items():
             frame[name] = pd.Categorical(frame[name], categories=levels)
         table = table_from(frame)
         table = replace(table, rounded=table.rounded | rounded_names(arrow))
-        facts = own_facts(given, table.names)
+        facts = own_facts(noted, table.names)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
         raise FileFormatError(what, path=path) from None
@@ -113,11 +113,10 @@ def read_arrow(path: Path) -> Any:
     _, parquet = import_pyarrow()
     content = read_whole(path)
     try:
-        # Damaged files meet pyarrow with many kinds of errors, those of the operating system among them.
         arrow = parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
         arrow.validate(full=True)
     except Exception as problem:
-        raise _unreadable(problem, path) from None
+        raise unreadable(problem, "a Parquet file", path) from None
     return arrow
 
 
@@ -129,35 +128,30 @@ def rounded_names(arrow: Any) -> frozenset[str]:
     return frozenset(name for name, values in cells.items() if len(rounded_places(values[:, None])))
 
 
-def _unreadable(problem: Exception, path: Path) -> FileFormatError:
-    what = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
-    return FileFormatError(f"not a Parquet file that can be read ({what})", path=path)
-
-
 def own_metadata(schema: Any) -> dict[str, Any]:
     """Return what `write_parquet` noted beside the columns of a schema; nothing for a file of other origin."""
     raw = dict(schema.metadata or {}).get(METADATA_KEY)
     if raw is None:
         return {}
     try:
-        given = json.loads(raw)
+        noted = json.loads(raw)
     except RecursionError:
         raise DataError("the omnirank metadata are malformed") from None
-    if given["format"] != _FORMAT:
+    if noted["format"] != _FORMAT:
         return {}
-    if given["version"] > _VERSION:
-        raise DataError(f"written in version {given['version']} of the format: a newer omnirank is needed")
-    return dict(given)
+    if noted["version"] > _VERSION:
+        raise DataError(f"written in version {noted['version']} of the format: a newer omnirank is needed")
+    return dict(noted)
 
 
-def own_facts(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def own_facts(noted: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return target, task and hierarchy of the label columns, as `own_metadata` has them for columns of these names."""
     facts: dict[str, Any] = {"target": (), "task": "auto", "hierarchy": None}
-    if given:
-        facts["target"] = tuple(names[names.index(name)] for name in given["target"])
-        facts["task"] = str(given["task"])
-    if given.get("hierarchy") is not None:
-        parents = tuple(tuple(int(p) for p in above) for above in given["hierarchy"])
+    if noted:
+        facts["target"] = tuple(names[names.index(name)] for name in noted["target"])
+        facts["task"] = str(noted["task"])
+    if noted.get("hierarchy") is not None:
+        parents = tuple(tuple(int(p) for p in above) for above in noted["hierarchy"])
         facts["hierarchy"] = Hierarchy(facts["target"], parents)
     return facts
 
@@ -195,7 +189,7 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
     if isinstance(data, Dataset) and data.target is not None:
         both = set(table.names) & set(data.target_names)
         if both:
-            raise DataError(f"{sorted(both)[0]!r} is the name of a feature and of a target: rename one of them")
+            raise DataError(f"{min(both)!r} is the name of a feature and of a target: rename one of them")
         frame = pd.concat([frame, data.target.to_frame()], axis=1)
         facts |= {"target": list(data.target_names), "task": data.task}
         levels |= _unusual_levels(data.target)

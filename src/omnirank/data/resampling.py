@@ -1,4 +1,4 @@
-"""Random parts and resamples of the examples, in which each stratum has its share."""
+"""Groups of examples that belong together, copies among them; random parts and resamples of the examples."""
 
 from __future__ import annotations
 
@@ -6,11 +6,26 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, count, share
 from omnirank.core.seeds import root_entropy
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.table import Table, is_sparse
+from omnirank.data.target import Target
+
+# Rows are copies where they coincide more than this many times as often as chance explains, beyond doubt.
+_MORE_THAN_CHANCE = 1.2
+_SURPRISING = 0.05
+# Columns that are looked at first: most data have no two rows with the same values in them.
+_FIRST_COLUMNS = 8
+# Rows by which it is told how well a feature distinguishes rows.
+_LOOKED_AT = 200
+_SHIFT = np.uint64(32)
+# Share of examples that repeat others from which on a note says so, and the examples it takes.
+_WORTH_A_NOTE = 0.05
+_LEAST_EXAMPLES = 20
 
 
 def part_size(n: int, share: float) -> int:
@@ -132,3 +147,185 @@ def hidden_examples(labelled: np.ndarray, amount: Any, random_state: RandomState
     kept = int(amount) if isinstance(amount, Integral) else max(1, round(float(amount) * n))
     order = np.random.default_rng(root_entropy(random_state)).permutation(np.flatnonzero(labelled))
     return np.sort(order[kept:])
+
+
+# -- groups -------------------------------------------------------------------------------------------
+
+
+def copy_groups(features: Table, target: Target | None) -> np.ndarray | None:
+    """Return the group of each row, copies sharing one, by first row; None where rows coincide by chance at most.
+
+    Copies have the same cells and the same target (missing cells are equal, and an unlabelled row may be a copy of a
+    labelled one). Rows with few values coincide by chance, and are examples of their own. The number of pairs of equal
+    rows that chance explains is the larger of two:
+
+    * pairs that are equal in the first features, times pairs that are equal in the others, over all pairs, where one of
+      both has the same target, too; each part of the features has half of their information;
+    * pairs with the same features and different targets, times the odds that two targets are equal.
+
+    Rows count as copies if the pairs clearly exceed that number, times 1.2, times the examples for each group: if so
+    many have a probability below 0.05 in a Poisson distribution with this mean. Where groups are few, a mistake costs
+    much power, so the evidence has to be strong: copies among rows of few values (six binary features) pass unnoticed.
+
+    Parameters
+    ----------
+    features : Table
+        The features.
+    target : Target or None
+        The target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import copy_groups
+    >>> from omnirank.data.table import Table
+    >>> measured = np.random.default_rng(0).normal(size=(8, 2))
+    >>> copy_groups(Table.from_numeric(np.vstack([measured, measured[:1]])), None).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 0]
+    >>> copy_groups(Table.from_numeric(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 1.0]])), None) is None
+    True
+    """
+    from scipy.special import gammainc
+
+    n = features.n_rows
+    if not features.is_sparse and len(np.unique(_row_keys(features, _FIRST_COLUMNS))) == n:
+        return None
+    keys = _row_keys(features, features.n_columns)
+    same = _numbers(keys)
+    labelled = np.zeros(n, bool) if target is None else target.labelled
+    answer = np.zeros(n, np.int64)
+    if target is not None:
+        answer[labelled] = _numbers(_matrix_keys(target.values, np.arange(target.n_targets)))[labelled] + 1
+    answered = answer.copy()
+    known, first = np.unique(same[labelled], return_index=True)
+    whose = np.zeros(n, np.int64)
+    whose[known] = answer[labelled][first]
+    answered[~labelled] = whose[same[~labelled]]
+    groups = numbered(_joined(same, answered))
+    if groups is None:
+        return None
+    half = _row_keys(features, _first_half(features))
+    halves = half, keys - half  # keys are sums over columns
+    one, other = map(_pairs, halves)
+    one_told, other_told = (_pairs(_joined(keys, answer)) for keys in halves)
+    by_halves = max(one_told * other, one * other_told) / _pairs(np.zeros(n))
+    chance = max(by_halves, _by_target(same[labelled], answer[labelled])) * _MORE_THAN_CHANCE * n / (groups.max() + 1)
+    return groups if gammainc(_pairs(groups), chance) < _SURPRISING else None
+
+
+def _first_half(features: Table) -> int:
+    """Number of the first features that distinguish rows about as well as the others do."""
+    some = features.take(slice(_LOOKED_AT))
+    counts = (np.unique(some.column(f), return_counts=True)[1] / some.n_rows for f in range(features.n_columns))
+    told = np.cumsum([-np.log(shares @ shares) for shares in counts])
+    return int(np.searchsorted(told, told[-1] / 2)) + 1
+
+
+def numbered(groups: np.ndarray) -> np.ndarray | None:
+    """Return the numbers of groups, in the order in which they occur first; None where all are different.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import numbered
+    >>> numbered(np.array(["b", "a", "b"])).tolist()
+    [0, 1, 0]
+    """
+    found = _numbers(groups)
+    return None if found.max(initial=-1) == len(found) - 1 else found
+
+
+def copies_note(groups: np.ndarray | None) -> tuple[str, ...]:
+    """Return a note on examples that repeat, where they are many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import copies_note
+    >>> copies_note(np.arange(60) % 30)
+    ('50 % of the examples repeat others (features and target). Copies stay together in bootstraps, ...',)
+    """
+    n = 0 if groups is None else len(groups)
+    share = 0.0 if groups is None or n < _LEAST_EXAMPLES else 1 - (groups.max() + 1) / n
+    if share < _WORTH_A_NOTE:
+        return ()
+    return (
+        f"{100 * share:.0f} % of the examples repeat others (features and target). Copies stay together in bootstraps, "
+        "om.stability and om.select; keep them together in folds of your own: Dataset.groups numbers them",
+    )
+
+
+def checked_groups(groups: ArrayLike, n_examples: int) -> np.ndarray:
+    """Return the numbers of groups that are given by name or number; a DataError unless each example has one."""
+    given = np.asarray(groups)
+    if given.shape != (n_examples,):
+        raise DataError(f"groups has the shape {given.shape}: give a group for each of {n_examples} examples")
+    codes = pd.factorize(given)[0]
+    if (codes < 0).any():
+        raise DataError(f"groups has no value for example {int(codes.argmin())}: give each example a group")
+    return np.asarray(codes)
+
+
+def _by_target(same: np.ndarray, answer: np.ndarray) -> float:
+    """Pairs of rows that chance explains, by those with the same features whose targets differ."""
+    equal, of_all = _pairs(answer), _pairs(np.zeros(len(answer)))
+    if equal == of_all:
+        return 0.0
+    return float((_pairs(same) - _pairs(_joined(same, answer))) * equal / (of_all - equal))
+
+
+def _pairs(keys: np.ndarray) -> float:
+    """Number of pairs of rows with the same key."""
+    counts = np.unique(keys, return_counts=True)[1].astype(np.float64)
+    return float((counts * (counts - 1)).sum() / 2)
+
+
+def _numbers(keys: np.ndarray) -> np.ndarray:
+    """Numbers of the different keys, in the order in which they occur first."""
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[inverse.ravel()])
+
+
+def _joined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return _mixed(one.astype(np.uint64)) + _mixed(~other.astype(np.uint64))
+
+
+def _row_keys(table: Table, n_columns: int) -> np.ndarray:
+    """Sums of hashes of the first cells of each row: equal where all of them are."""
+    if table.is_sparse:
+        return _matrix_keys(table.matrix[:, :n_columns], np.arange(n_columns))
+    found = np.zeros(table.n_rows, np.uint64)
+    first = np.arange(table.n_columns) < n_columns
+    for block, chosen in ((table.numeric, ~table.is_nominal), (table.codes, table.is_nominal)):
+        columns = np.flatnonzero(chosen & first)
+        found += _matrix_keys(block[:, : len(columns)], columns)
+    return found
+
+
+def _matrix_keys(matrix: Any, numbers: np.ndarray) -> np.ndarray:
+    """Sums of hashes of the cells of each row, in columns of these numbers; that of 0 is 0."""
+    found = np.zeros(matrix.shape[0], np.uint64)
+    of_column = _mixed(numbers.astype(np.uint64) + np.uint64(1)) | np.uint64(1)
+    if is_sparse(matrix):
+        columns = matrix.tocsc()
+        hashes = _hashes(columns.data) * np.repeat(of_column, np.diff(columns.indptr))
+        np.add.at(found, columns.indices, hashes)
+        return found
+    for j, factor in enumerate(of_column):
+        found += _hashes(matrix[:, j]) * factor
+    return found
+
+
+def _hashes(cells: np.ndarray) -> np.ndarray:
+    cells = cells.astype(np.float64) + 0.0  # one zero
+    cells[np.isnan(cells)] = np.nan  # and one NaN
+    return _mixed(cells.view(np.uint64))
+
+
+def _mixed(numbers: np.ndarray) -> np.ndarray:
+    """Mix the bits of numbers, 0 stays 0: two rounds of multiply and shift, as in SplitMix64's finalizer."""
+    x = (numbers ^ (numbers >> _SHIFT)) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> _SHIFT)) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> _SHIFT))

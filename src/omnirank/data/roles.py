@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.data.column_choice import ColumnChoice, choose_columns
@@ -109,26 +107,15 @@ def with_nominal(content: Content, nominal: ColumnChoice | None) -> Content:
         if kinds[i] == "hierarchical":
             raise DataError(f"{content.path}: the hierarchical attribute {name!r} cannot be nominal")
         if name in texts:
-            table = _with_column(table, name, texts.pop(name))
+            if table.is_sparse:
+                raise DataError(f"the string attribute {name!r} of a sparse file cannot be nominal")
+            codes, levels = code_values(texts.pop(name), name)
+            column = Table.from_columns([name], [codes], [levels])
+            table = table.beside(column) if table.n_columns else column
         kinds[i] = "nominal"
     in_file = {name: i for i, name in enumerate(content.names)}
     order = sorted(range(table.n_columns), key=lambda j: in_file[table.names[j]])
     return replace(content, kinds=tuple(kinds), texts=texts, table=table.select(order))
-
-
-def _with_column(table: Table, name: str, texts: np.ndarray) -> Table:
-    codes, levels = code_values(texts, name)
-    if table.is_sparse:
-        raise DataError(f"the string attribute {name!r} of a sparse file cannot be nominal")
-    if table.n_columns == 0:
-        return Table.from_columns([name], [codes], [levels])
-    return Table(
-        (*table.names, name),
-        (*table.levels, levels),
-        table.numeric,
-        np.column_stack([table.codes, codes]).astype(np.int32, copy=False),
-        dates=table.dates,
-    )
 
 
 def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: str | None = None) -> Dataset:

@@ -156,6 +156,19 @@ class Table(PickledWithoutCaches):
         numeric, codes = (np.concatenate([getattr(table, kind) for table in tables]) for kind in ("numeric", "codes"))
         return replace(first, numeric=numeric, codes=codes)
 
+    def beside(self, other: Table) -> Table:
+        """Return the columns of this table, then those of another one of as many rows; both are dense or sparse."""
+        both = set(self.names) & set(other.names)
+        if both:
+            raise DataError(f"{min(both)!r} is the name of a feature and of a target: rename one of them")
+        names, levels = (*self.names, *other.names), (*self.levels, *other.levels)
+        if self.is_sparse:
+            stacked = Table.from_sparse(sparse.hstack([self.matrix, other.matrix], format="csc"), names, levels)
+        else:
+            columns = [table.column(i) for table in (self, other) for i in range(table.n_columns)]
+            stacked = Table.from_columns(names, columns, levels)
+        return replace(stacked, dates=self.dates | other.dates, rounded=self.rounded | other.rounded)
+
     # -- shape and kinds ----------------------------------------------------------------------------
 
     @property
@@ -210,6 +223,14 @@ class Table(PickledWithoutCaches):
         found[~self.is_nominal] = np.isnan(self.numeric).any(axis=0)
         found[self.is_nominal] = (self.codes < 0).any(axis=0)
         return tuple(found.tolist())
+
+    @cached_property
+    def infinite_cell(self) -> tuple[str, int] | None:
+        """Column and row of the first infinite number; None where all are finite or missing."""
+        if not any_infinite(self.matrix.data if self.is_sparse else self.numeric):
+            return None
+        columns = ((i, np.flatnonzero(np.isinf(self.column(i)))) for i in np.flatnonzero(~self.is_nominal).tolist())
+        return next(((self.names[i], int(rows[0])) for i, rows in columns if len(rows)), None)
 
     def index(self, name: str) -> int:
         """Return the position of a column, by name."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.array_file import StoredArrays
 from omnirank.core.errors import DataTypeError, OmnirankError
+from omnirank.core.files import StoredArrays
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.models import JsonFields, value_to_json, variables_from_json, variables_to_json
 from omnirank.data.table import Levels, Table
@@ -136,12 +136,12 @@ def _expanded(levels: Sequence[Levels | None]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hierarchy(facts: JsonFields, task: Task, labels: tuple[str, ...]) -> Hierarchy | None:
-    found = facts.get("parents")
-    if (found is None) == task.hierarchical:
+    parents = facts.get("parents")
+    if (parents is None) == task.hierarchical:
         facts.refuse(f"a hierarchy does not go with {task.name}, or is missing", "parents")
-    if found is None:
+    if parents is None:
         return None
     try:
-        return Hierarchy(labels, tuple(tuple(above) for above in found))
+        return Hierarchy(labels, tuple(tuple(above) for above in parents))
     except (OmnirankError, TypeError, ValueError, OverflowError) as error:
         facts.refuse(f"malformed ({error})", "parents")

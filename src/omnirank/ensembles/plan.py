@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import ConstantTargetError, logger, setting
-from omnirank.core.parameters import FLAG, check_all, choice, count, number
-from omnirank.core.seeds import kernel_seed
+from omnirank.core.errors import ConstantTargetError, DataError, logger, setting
+from omnirank.core.parameters import FLAG, check, check_all, choice, count, number, share
+from omnirank.core.seeds import kernel_seed, stream
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.draws import bootstrap_counts, features_per_node
-from omnirank.ensembles.growing_checks import (
-    check_leaves,
-    mostly_binary,
-    warn_about_few_labels,
-    what_is_constant,
-)
-from omnirank.ensembles.shared_codes import SharedCodes
+from omnirank.data.table import Table
 from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.codes import CodedFeatures
-from omnirank.trees.drawn_features import drawn_features
-from omnirank.trees.layout import grows_on_cells, non_zero_cells
+from omnirank.trees.codes import DenseFeatures, DrawnFeatures, SparseFeatures, code_features
+from omnirank.trees.layout import feature_kind, grows_on_cells, non_zero_cells
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
@@ -35,7 +28,8 @@ from omnirank.trees.tree import Tree, tree_from_grown
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
 TIE_BREAKS = ("random", "first")
-
+# Rules that rankers have no parameters for: runs of CLUS and plans of studies set them (`EnsembleRanker._rules`).
+PRIVATE_RULES = ("nominal_tests", "tie_break", "normalize_targets", "hierarchy_weight")
 # The domains of the parameters that estimators share with `GrowingRules`.
 GROWING = {
     "ensemble": choice(*ENSEMBLES),
@@ -48,8 +42,9 @@ GROWING = {
     "hierarchy_weight": number(above=0, most=1),
     "min_labelled_leaf": number(0),
 }
-
 _NO_LIMIT = 2**31 - 1
+# Most features that have more than two values show them in so many cells.
+_LOOKED_AT = 64
 # Least weight of a leaf beside a mean weight of 1: kernels let it be missed by 1e-9, and a leaf of less could weigh
 # nothing but the rounding of sums.
 _LEAST_LEAF = 2e-9
@@ -57,7 +52,20 @@ _LEAST_LEAF = 2e-9
 
 @dataclass(frozen=True)
 class GrowingRules:
-    """How trees are grown; parameters as in the estimators."""
+    """How trees are grown; parameters as in the estimators, and rules that these do not have.
+
+    Attributes
+    ----------
+    nominal_tests : {"ordered", "greedy", "one-against-rest"}
+        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
+    tie_break : {"random", "first"}
+        Which of several equally good tests is taken: by the seed, or the first.
+    normalize_targets : bool or None
+        Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
+        which are all divided by the same number, so that frequent labels count more.
+    hierarchy_weight : float
+        w0 of the label weights w(l) = w0 * mean(w(parents)).
+    """
 
     ensemble: str = "random-forest"
     max_features: Any = None
@@ -73,9 +81,11 @@ class GrowingRules:
 
     @classmethod
     def of(cls, estimator: Any, **others: Any) -> GrowingRules:
-        """Return the rules that the parameters of an estimator are, but for the level of supervision, and others."""
+        """Return the rules of an estimator, but for the level of supervision: its parameters, its own rules, others."""
         names = [field.name for field in fields(cls) if field.name != "supervision" and hasattr(estimator, field.name)]
-        return cls(**{name: getattr(estimator, name) for name in names} | others)
+        return cls(
+            **{name: getattr(estimator, name) for name in names} | dict(getattr(estimator, "_rules", {})) | others
+        )
 
     def check(self) -> None:
         """Raise a ParameterError for a value outside its domain."""
@@ -104,6 +114,162 @@ class GrowingRules:
         )
 
 
+# -- what trees draw ------------------------------------------------------------------------------------------
+
+
+def bootstrap_counts(entropy: int, i: int, strata: Sequence[np.ndarray]) -> np.ndarray:
+    """Return how often tree i draws each row, with replacement, as many of each stratum as there are."""
+    rng = stream(entropy, i)
+    drawn = [np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows)) for rows in strata]
+    if len(drawn) == 1:  # of all rows
+        return drawn[0].astype(np.float64)
+    counts = np.empty(sum(len(rows) for rows in strata))
+    for rows, times in zip(strata, drawn, strict=True):
+        counts[rows] = times
+    return counts
+
+
+def group_numbers(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+    """Return the numbers among all groups of those of some rows (a mask); None: each row is a group."""
+    return np.flatnonzero(rows) if groups is None else np.unique(groups[rows])
+
+
+def features_drawn(given: Any, n: int) -> int:
+    """Return how many of n features a count, a share or a name stands for.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.plan import features_drawn
+    >>> features_drawn("sqrt", 10), features_drawn(0.5, 10), features_drawn(3, 10)
+    (4, 5, 3)
+    """
+    named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
+    check("max_features", given, choice(*named, None) | count(1, n, "features") | share(above=0))
+    if isinstance(given, str):
+        return max(1, int(named[given]))
+    return int(given) if isinstance(given, int | np.integer) else max(1, round(given * n))
+
+
+def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
+    """Return how many features are drawn in a node.
+
+    None: D in bagging. Elsewhere ceil(log2 D) in unsupervised trees, and ceil(sqrt D) in random forests and in
+    semi-supervised trees: features are clustering columns there, so that a node costs a multiple of D for each feature
+    that it tries. Supervised extra trees try all D, but ceil(sqrt D) where most features are binary: each has a single
+    test then, and trees that see all of them are alike.
+    """
+    n = dataset.n_features
+    given = rules.max_features
+    if given is None:
+        if rules.ensemble == "bagging":
+            given = "all"
+        elif dataset.target is None or rules.supervision == 0:
+            given = "log2"
+        elif rules.ensemble == "random-forest" or rules.supervision < 1 or mostly_binary(dataset.features):
+            given = "sqrt"
+        else:
+            given = "all"
+    return features_drawn(given, n)
+
+
+def mostly_binary(table: Table) -> bool:
+    """Whether most features have two values, or fewer."""
+    binary = 0
+    for f, levels in enumerate(table.levels):
+        if levels is not None:
+            binary += len(levels) <= 2
+        elif table.is_sparse:
+            stored = table.matrix.data[table.matrix.indptr[f] : table.matrix.indptr[f + 1]]
+            binary += _two_values(np.append(stored, 0.0) if len(stored) < table.n_rows else stored)
+        else:
+            binary += _two_values(table.column(f))
+    return binary > table.n_columns / 2
+
+
+def _two_values(cells: np.ndarray) -> bool:
+    first = cells[:_LOOKED_AT]
+    if len(np.unique(first[~np.isnan(first)])) > 2:
+        return False
+    known = cells[~np.isnan(cells)]
+    return len(known) == 0 or bool(((known == known.min()) | (known == known.max())).all())
+
+
+# -- plans ----------------------------------------------------------------------------------------------------
+
+
+class SharedCodes:
+    """The features of some examples, coded at most once for each way to grow trees.
+
+    It knows the codes of the examples that these were taken from, but not those examples: they know their labelled
+    part, and what knows each other stays in memory until the garbage is collected, beside the next sample.
+
+    Parameters
+    ----------
+    features : Table
+        The features.
+    taken_from : SharedCodes and ndarray, optional
+        Codes of more examples, and which of those these are (a mask).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.ensembles.plan import SharedCodes
+    >>> data, some = om.datasets.load_sample("iris"), np.arange(150) < 90
+    >>> codes = SharedCodes(data.features)
+    >>> part = SharedCodes(data.take(some).features, (codes, some))
+    >>> codes.coded(False, None, None) is codes.coded(False, None, None)
+    True
+    >>> part.coded(False, None, None).codes.shape
+    (4, 90)
+    """
+
+    def __init__(self, features: Table, taken_from: tuple[SharedCodes, np.ndarray] | None = None) -> None:
+        self._features, self._taken_from = features, taken_from
+        self._found: dict[bool, SparseFeatures | DenseFeatures] = {}
+
+    def of_kind(self, kind: str, copied: bool, cells: Any, random_tests: bool, n_jobs: int | None) -> Any:
+        """Return the features of a kind (:mod:`omnirank.trees.layout`), with what the kernel reads."""
+        if random_tests and cells is None:
+            features: Any = DrawnFeatures(self._features, kind, copied, n_jobs)
+        else:
+            coded = self.coded(cells is not None, cells, n_jobs)
+            if isinstance(coded, SparseFeatures):
+                features = coded.with_tests(random_tests)
+            else:
+                features = coded.of_kind(kind, copied)
+        _ = features.cells  # workers would each make their own
+        return features
+
+    def coded(self, on_cells: bool, cells: Any, n_jobs: int | None) -> SparseFeatures | DenseFeatures:
+        """Return the codes, made now if there are none.
+
+        Parameters
+        ----------
+        on_cells : bool
+            Whether trees are grown on non-zero cells.
+        cells : object
+            These cells, if so.
+        n_jobs : int or None
+            Number of workers.
+        """
+        features = self._known(on_cells)
+        if features is None:
+            features = self._found[on_cells] = code_features(
+                self._features, cells=cells if on_cells else None, n_jobs=n_jobs
+            )
+        return features
+
+    def _known(self, on_cells: bool) -> SparseFeatures | DenseFeatures | None:
+        """Codes of these examples, or of more of them; non-zero cells are sooner coded than taken."""
+        if self._taken_from is not None and on_cells not in self._found:
+            whole, rows = self._taken_from
+            coded = whole._known(on_cells)
+            if isinstance(coded, DenseFeatures):
+                self._found[on_cells] = coded.take(rows, self._features)
+        return self._found.get(on_cells)
+
+
 class CodedColumns(NamedTuple):
     """Target or features as columns: what a leaf averages, and what a split separates."""
 
@@ -130,7 +296,7 @@ class GrowingPlan:
     task: Task
     columns: PrototypeColumns
     clustering: ClusteringColumns
-    coded: CodedFeatures
+    coded: SparseFeatures | DenseFeatures | DrawnFeatures
     space: Any
     settings: Any
     weight: np.ndarray
@@ -144,11 +310,6 @@ class GrowingPlan:
     def n_examples(self) -> int:
         """Number of training examples."""
         return len(self.weight)
-
-    @property
-    def trees_are_equal(self) -> bool:
-        """Whether all trees see the same examples, features and tests, so that they differ by ties only."""
-        return self.trees_see_all and not self.rules.random_tests
 
     @property
     def trees_see_all(self) -> bool:
@@ -191,10 +352,11 @@ class GrowingPlan:
         counts = self.counts(i) if counts is None else counts
         unit, seed = self.weight_unit, kernel_seed(self.entropy, i)
         settings = self.settings._replace(min_leaf=max(self.settings.min_leaf / unit, _LEAST_LEAF))
+        weight = self.weight if unit == 1 else self.weight / unit
+        tree = self.coded.kernel(self.space, self.coded.cells, counts * weight, settings, seed)
         if unit == 1:
-            return self.coded.grow(self.space, counts * self.weight, settings, seed)
-        found = self.coded.grow(self.space, counts * (self.weight / unit), settings, seed)
-        return found._replace(gain=found.gain * unit, weight=found.weight * unit, row_weight=found.row_weight * unit)
+            return tree
+        return tree._replace(gain=tree.gain * unit, weight=tree.weight * unit, row_weight=tree.row_weight * unit)
 
     def pruned(self, pruning: Pruning | None, i: int, counts: np.ndarray | None = None) -> Any:
         """Grow tree i, and prune it where that is asked for."""
@@ -291,13 +453,13 @@ class GrowingData:
     @cached_property
     def _feature_part(self) -> CodedColumns:
         columns = feature_columns(self.dataset.features, self.feature_weights, self._cells)
-        found = CodedColumns(columns, clustering_columns(columns, self.weight))
+        part = CodedColumns(columns, clustering_columns(columns, self.weight))
         varies = columns.impurity > 0
         if self.feature_weights is None or not varies.any():
-            return found
+            return part
         # The mean over the features of weight times impurity, not a weighted mean: the less features weigh, the less
         # they count beside the target (Eq. (10) of Levatic et al., see `feature_weights`).
-        return found.counted(float(self.feature_weights[varies].mean()))
+        return part.counted(float(self.feature_weights[varies].mean()))
 
     def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
         """Return the coded target; there is one."""
@@ -338,13 +500,11 @@ class GrowingData:
         else:  # all features are constant, and no tree splits
             space = constant_space(dataset.n_examples)
         n_tried = features_per_node(rules, dataset)
-        coded: CodedFeatures
-        if rules.random_tests and not on_cells:
-            coded = drawn_features(dataset.features, n_tried, space, self.n_jobs)
-        else:
-            coded = self._codes.coded(on_cells, self._cells, self.n_jobs).with_tests(rules.random_tests, space)
+        settings, cells = rules.settings(n_tried), self._cells if on_cells else None
+        sets = bool(settings.nominal_search)
+        kind, copied = feature_kind(dataset.features, cells, space, n_tried, rules.random_tests, sets)
+        coded = self._codes.of_kind(kind, copied, cells, rules.random_tests, self.n_jobs)
         task = get_task(dataset.task)
-        settings = rules.settings(n_tried)
         made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
         plan = GrowingPlan(*made, self.groups)
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
@@ -355,6 +515,46 @@ class GrowingData:
                 stacklevel=2,
             )
         return plan
+
+
+def check_leaves(weight: np.ndarray, least: float, given: bool) -> None:
+    """Raise a DataError where the weights (given, or 1 each) do not do for two leaves of ``least``."""
+    if weight.sum() < 2 * least:
+        hint = "use weights of mean 1" if given else "lower it"
+        raise DataError(
+            f"the examples weigh {weight.sum():g} together, less than two leaves of "
+            f"{setting('min_samples_leaf', least)}: {hint}"
+        )
+
+
+def what_is_constant(columns: PrototypeColumns) -> str:
+    """Return why no tree can be grown for a target that does not vary."""
+    name = repr(columns.names[0])
+    if columns.n_variables > 1:
+        return f"all {columns.n_variables} targets ({name}, ...) are constant: there is nothing to learn"
+    if columns.levels[0] is not None:
+        known = columns.matrix[columns.labelled]
+        if not len(known):
+            return f"no example with a positive weight has a known value of target {name}: there is nothing to learn"
+        level = columns.levels[0][int(np.argmax(known[0]))]
+        return f"target {name} has one class only ({_plain(level)!r}): there is nothing to learn"
+    return f"target {name} is constant: there is nothing to learn"
+
+
+def _plain(level: object) -> object:
+    """The level as Python shows it: 'a', not numpy's str_('a')."""
+    return level.item() if isinstance(level, np.generic) else level
+
+
+def warn_about_few_labels(labelled: float, least: float) -> None:
+    """Warn where no child can have labels: it has no labelled weight or at least ``least``, and there is less of it."""
+    if labelled < least * (1 - 1e-9):  # weights are sums of floats
+        warnings.warn(
+            f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
+            f"{setting('min_labelled_leaf', least)}; lower it, or leave it at 0",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def weight_unit(weight: np.ndarray) -> float:

@@ -7,14 +7,15 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.array_file import StoredArrays
 from omnirank.core.errors import DataError, ParameterError, logger
+from omnirank.core.files import StoredArrays
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
@@ -22,21 +23,28 @@ from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import target_from
 from omnirank.data.models import JsonFields, SavedModel
+from omnirank.data.notes import caller_outside
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
+from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.ensembles.model_parts import features_contents, restore_features, restore_target, target_contents
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
-from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
+from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_level
+from omnirank.measures.table import reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.scoring import true_target
+from omnirank.tasks.measuring import share_right, target_of, true_target
+from omnirank.tasks.variables import decode_levels
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
-from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
-from omnirank.trees.tree_arrays import arrays_of_trees, trees_of_arrays
+from omnirank.trees.tree import Tree, arrays_of_trees, one_leaf, tree_from_grown, trees_of_arrays
+
+_JUST_OVER_HALF = np.nextafter(0.5, 1.0)
+# Warning for data without signal; wrappers that fit subsets silence it.
+ONE_VALUE = "one class or value only; every prediction will be the same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +71,19 @@ class Training:
     columns: PrototypeColumns
     level: Supervision
 
+    @classmethod
+    def of(
+        cls, whole: Dataset, weight: np.ndarray | None, data: GrowingData, rules: GrowingRules, level: Supervision
+    ) -> Training:
+        """Return what a fit works on, from the examples of positive weight."""
+        used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
+        used, data = (used & whole.labelled, data.labelled) if level.level == 1 else (used, data)
+        return cls(whole, used, data, data.target_columns(rules), level)
+
     @property
     def is_constant(self) -> bool:
         """Whether no target varies, so that there is nothing to split on."""
-        return not ((self.columns.impurity > 0) & (self.columns.weights > 0)).any()
-
-
-# What is warned of where nothing can be learned; who fits parts of data may expect it.
-ONE_VALUE = "one class or value only; every prediction will be the same"
+        return is_constant(self.columns)
 
 
 class PCTPredictor(SavedModel, BaseEstimator):
@@ -89,8 +102,6 @@ class PCTPredictor(SavedModel, BaseEstimator):
         max_features: Any,
         min_samples_leaf: float,
         max_depth: int | None,
-        nominal_tests: str,
-        tie_break: str,
         normalize_targets: bool | None,
         supervision: Any,
         feature_weights: Ranking | ArrayLike | None,
@@ -101,8 +112,6 @@ class PCTPredictor(SavedModel, BaseEstimator):
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
         self.normalize_targets = normalize_targets
         self.supervision = supervision
         self.feature_weights = feature_weights
@@ -128,7 +137,10 @@ class PCTPredictor(SavedModel, BaseEstimator):
         if whole.task not in self.supported_tasks:
             raise DataError(self._refusal(whole))
         weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
-        training = self._prepared(whole, weight, rules, entropy)
+        data = weighted_data(getattr(self, "class_weight", None), entropy, rules, whole, self._n_jobs(), weight)
+        how = self.supervision, self.feature_weights, data, rules
+        level, data = resolve_level(*how, *self._single_tree(whole.task))
+        training = Training.of(whole, self._with_class_weight(whole, weight), data, rules, level)
         if not training.used.all():
             logger.info("%d examples without known target or weight are not used", int((~training.used).sum()))
         self._note(training.data.dataset, training.columns)
@@ -136,40 +148,10 @@ class PCTPredictor(SavedModel, BaseEstimator):
         self._note_level(training.level)
         return training
 
-    def _prepared(
-        self,
-        whole: Dataset,
-        weight: np.ndarray | None,
-        rules: GrowingRules,
-        entropy: int,
-        level: Supervision | None = None,
-        feature_weights: np.ndarray | None = None,
-    ) -> Training:
-        """Return what trees see of the examples, at a level of supervision that is given or found."""
-        weight = self._with_class_weight(whole, weight)
-        used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
-        if not (used & whole.labelled).any():
-            raise DataError("no example has both a known target value and a positive weight")
-        groups = whole.groups if rules.bootstraps else None
-        data = GrowingData(whole, entropy, weight, feature_weights, self._n_jobs(), groups).take(used)
-        if level is None:
-            level, data = self._level(data, rules)
-        if level.level == 1:
-            used, data = used & whole.labelled, data.labelled
-        return Training(whole, used, data, data.target_columns(rules), level)
-
     def _note_level(self, level: Supervision) -> None:
         self.supervision_ = level.level
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
-
-    def _level(self, data: GrowingData, rules: GrowingRules) -> tuple[Supervision, GrowingData]:
-        """Return the level of supervision, and the data with the weights of the features, which count below 1 only."""
-        check_feature_weights(self.feature_weights, data.dataset)
-        if self.supervision == 1 or (isinstance(self.supervision, str) and data.dataset.labelled.all()):
-            return resolve_supervision(self.supervision, data, rules), data
-        data = resolve_feature_weights(self.feature_weights, data, rules)
-        return resolve_supervision(self.supervision, data, rules, *self._single_tree(data.dataset.task)), data
 
     def _single_tree(self, task: str) -> tuple[bool, Pruning | None]:
         """Whether one tree predicts, and how it is pruned."""
@@ -185,7 +167,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
         )
 
     def _with_class_weight(self, dataset: Dataset, weight: np.ndarray | None) -> np.ndarray | None:
-        return weight
+        return class_weighted(getattr(self, "class_weight", None), dataset, weight)
 
     def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
         self._note_target(dataset.task, dataset.hierarchy, columns)
@@ -203,20 +185,9 @@ class PCTPredictor(SavedModel, BaseEstimator):
         self.target_names_ = columns.names
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
-    def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:
-        """Return the plan of the trees; None, with a warning, where the target is constant."""
-        if not training.is_constant:
-            return training.data.plan(replace(rules, supervision=training.level.level))
-        self._tell_constant(training.columns.names)
-        return None
-
-    def _tell_constant(self, names: Sequence[str]) -> None:
+    def _warn_of_constant(self, names: Sequence[str]) -> None:
         shown = repr(names[0]) if len(names) == 1 else f"{names[0]!r} and the {len(names) - 1} others"
-        warnings.warn(
-            f"target {shown}: {ONE_VALUE}",
-            UserWarning,
-            stacklevel=5,
-        )
+        warnings.warn(f"target {shown}: {ONE_VALUE}", UserWarning, stacklevel=caller_outside())
 
     # -- predicting -----------------------------------------------------------------------------------
 
@@ -328,30 +299,239 @@ class PCTPredictor(SavedModel, BaseEstimator):
         return tags
 
 
-def tree_grower(plan: GrowingPlan | None, training: Training, pruning: Pruning | None) -> Callable[[int], Tree]:
-    """Return what grows tree i of a plan; without one the target is constant and every tree is one leaf.
+class PCTClassifierBase(ClassifierMixin, PCTPredictor):
+    """Classes and label sets: probabilities, thresholds and class weights.
 
-    It holds the plan and not the training examples: it travels to the workers.
+    scikit-learn's tag ``multi_label`` stays off although label sets are predicted: it stands for checks that want
+    probabilities strictly between 0 and 1, but frequencies in leaves are often 0 or 1.
     """
-    return partial(_one_leaf, training) if plan is None else _PlannedTrees(plan, pruning)
+
+    supported_tasks = TaskNames("classes", "labels")
+
+    class_weight: Any
+
+    def predict(self, X: FeaturesLike, threshold: float | None = None) -> Any:
+        """Predict classes or label sets.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
+            Examples with the features of the training data.
+        threshold : float, optional
+            Label sets: a label is predicted if its frequency is at least this, by default 1/2. Predictions obey the
+            hierarchy for every threshold.
+
+        Returns
+        -------
+        ndarray
+            Classes, (n,) or (n, targets), or a 0/1 matrix (n, labels).
+        """
+        table = self._table(X)
+        cut = self._threshold(threshold)
+        if get_task(self.task_).kind != "labels":
+            return self._decide(self._means(table))
+        finish = partial(get_task(self.task_).predict, columns=self._columns, threshold=cut)
+        return average_means(self._trees(), table, self._columns.n_columns, finish, self._n_jobs())
+
+    def predict_proba(self, X: FeaturesLike) -> Any:
+        """Return the frequencies of classes or labels, averaged over the trees.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
+            Examples with the features of the training data.
+
+        Returns
+        -------
+        ndarray or list of ndarray
+            (n, classes), in the order of ``classes_``; (n, labels) for label sets, with 1/2 as the next larger number,
+            so that rounding gives ``predict``; a list of (n, classes), one per target, for several nominal targets.
+        """
+        return self._shares(self._means(self._table(X)))
+
+    def score(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of labelled examples predicted right: the class, all classes, or the whole label set.
+
+        Unlabelled examples do not count; of partly labelled ones what is known does.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
+            Examples; a Dataset brings its target.
+        y : array-like
+            Their classes or label sets, written as in ``fit``.
+        sample_weight : array-like, optional
+            Weights of the examples.
+        """
+        predicted = self.predict(X)
+        return share_right(self._truth(X, y), predicted, sample_weight)
+
+    def _threshold(self, threshold: float | None) -> float:
+        if threshold is None or get_task(self.task_).kind != "labels":
+            return super()._threshold(threshold)
+        return float(threshold)
+
+    def _shares(self, means: np.ndarray) -> Any:
+        task = get_task(self.task_)
+        if task.kind == "labels":
+            # so that rounding, which takes 1/2 down to 0, agrees with predict, for which 1/2 is enough
+            means[reaches(means) & (means <= 0.5)] = _JUST_OVER_HALF
+        if task.kind == "labels" or task.single:
+            return means
+        return [means[:, self._columns.variable == v] for v in range(self.n_outputs_)]
+
+    def _note_target(self, task: str, hierarchy: Hierarchy | None, columns: PrototypeColumns) -> None:
+        super()._note_target(task, hierarchy, columns)
+        classes: Any
+        known = get_task(task)
+        if known.kind == "labels":
+            classes = [np.array([0, 1])] * self.n_outputs_
+        else:
+            classes = [decode_levels(np.arange(len(lev or ())), lev) for lev in columns.levels]
+            classes = classes[0] if known.single else classes
+        self.classes_ = classes
+
+
+class PCTRegressorBase(RegressorMixin, PCTPredictor):
+    """One number, several, or numbers and classes together."""
+
+    supported_tasks = TaskNames("numbers", "mixed")
+
+    def score(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return R squared, the mean over the targets, each over the examples in which it is known.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
+            Examples; a Dataset brings its target.
+        y : array-like
+            Their targets.
+        sample_weight : array-like, optional
+            Weights of the examples.
+        """
+        check_is_fitted(self)
+        if get_task(self.task_).kind == "mixed":
+            raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
+        target = self._truth(X, y)
+        predicted = self.predict(X)
+        target, n = target_of(target, predicted), len(predicted)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
+        truth, predictions = target.dense(), np.reshape(predicted, (n, -1))
+        return float(np.mean([_r2(truth[:, v], predictions[:, v], weights) for v in range(truth.shape[1])]))
+
+    def _asked_task(self, X: FeaturesLike, y: TargetLike | None) -> str:
+        task = super()._asked_task(X, y)
+        if task != "auto" or isinstance(X, Dataset):
+            return task
+        # Whole numbers would be classes: to a regressor they are numbers.
+        inferred = target_from(y)[1]
+        as_given = get_task(inferred)
+        return task_named("numbers", single=as_given.single) if as_given.kind in ("classes", "labels") else inferred
+
+
+def _r2(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+    from sklearn.metrics import r2_score
+
+    known = ~np.isnan(truth)
+    if not known.any():
+        raise DataError("a target has no known value in y: there is nothing to compare predictions with")
+    weights = None if weights is None else weights[known]
+    return float(r2_score(truth[known], predicted[known], sample_weight=weights))
+
+
+def class_weighted(class_weight: Any, dataset: Dataset, weight: np.ndarray | None) -> np.ndarray | None:
+    """Return the weights of examples, times those of their classes."""
+    target = dataset.target
+    if class_weight is None or target is None:
+        return weight
+    if target.is_labels:
+        raise ParameterError("class_weight", class_weight, "it is for classes; label sets have sample_weight")
+    given = class_weight
+    if isinstance(given, str | Mapping):
+        given = [given] * target.n_targets
+    if isinstance(given, bytes) or not isinstance(given, Sequence) or len(given) != target.n_targets:
+        advice = f"choose 'balanced', None, a dictionary, or a list of {target.n_targets}, one per target"
+        raise ParameterError("class_weight", given, advice)
+    product = np.ones(dataset.n_examples) if weight is None else weight
+    for v, one in enumerate(given):
+        product = product * _class_weights(target, v, one)
+    try:
+        return check_sample_weight(product, dataset.n_examples)
+    except DataError as reason:
+        raise ParameterError("class_weight", class_weight, f"times the weights of examples: {reason}") from None
+
+
+def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:
+    """Weight of each example by its class of one target; 1 where that is unknown."""
+    cells, levels = target.values[:, variable], target.levels[variable] or ()
+    codes = np.where(np.isnan(cells), len(levels), cells).astype(np.intp)
+    by_code = np.ones(len(levels) + 1)
+    name = target.names[variable]
+    if isinstance(given, str):
+        check("class_weight", given, choice("balanced"))
+        counts = np.bincount(codes, minlength=len(by_code))[:-1]
+        present = counts > 0
+        by_code[:-1][present] = counts.sum() / (present.sum() * counts[present])
+        return by_code[codes]
+    if not isinstance(given, Mapping):
+        raise ParameterError("class_weight", given, f"choose 'balanced' or a dictionary for target {name!r}")
+    unknown = [level for level in given if level not in levels]
+    if unknown:
+        raise ParameterError("class_weight", given, f"{unknown[0]!r} is no class of target {name!r}")
+    for code, level in enumerate(levels):
+        own = given.get(level, 1.0)
+        if not isinstance(own, Real) or not 0 <= float(own) < np.inf:
+            raise ParameterError("class_weight", given, f"the weight of {level} must be finite and not negative")
+        by_code[code] = float(own)
+    return by_code[codes]
+
+
+def weighted_data(
+    class_weight: Any,
+    entropy: int,
+    rules: GrowingRules,
+    whole: Dataset,
+    n_jobs: int | None,
+    weight: np.ndarray | None = None,
+) -> GrowingData:
+    """Return the examples of positive weight as trees are grown on them; bootstraps keep copies together."""
+    weight = class_weighted(class_weight, whole, weight)
+    used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
+    if not (used & whole.labelled).any():
+        raise DataError("no example has both a known target value and a positive weight")
+    groups = whole.groups if rules.bootstraps else None
+    return GrowingData(whole, entropy, weight, n_jobs=n_jobs, groups=groups).take(used)
+
+
+def is_constant(columns: PrototypeColumns) -> bool:
+    """Whether no target varies, so that there is nothing to split on."""
+    return not ((columns.impurity > 0) & (columns.weights > 0)).any()
+
+
+def tree_grower(data: GrowingData, rules: GrowingRules, pruning: Pruning | None) -> Callable[[int], Tree]:
+    """Return what grows tree i; where the target is constant, every tree is one leaf."""
+    columns = data.target_columns(rules)
+    if is_constant(columns):
+        return partial(_one_leaf, data, columns)
+    return PlannedTrees(data.plan(rules), pruning)
 
 
 @dataclass(frozen=True, eq=False)
-class _PlannedTrees:
+class PlannedTrees:
     """Grows the trees of a plan; picklable."""
 
     plan: GrowingPlan
     pruning: Pruning | None
 
     def __call__(self, i: int) -> Tree:
+        """Grow tree i."""
         return self.plan.tree(self.pruning, i)
 
-    def to_send(self) -> _PlannedTrees:
+    def to_send(self) -> PlannedTrees:
         """Return what grows the same trees, as it travels to other machines."""
         return replace(self, plan=self.plan.to_send())
 
 
-def _one_leaf(training: Training, i: int) -> Tree:
-    data = training.data
+def _one_leaf(data: GrowingData, columns: PrototypeColumns, i: int) -> Tree:
     grown = one_leaf(np.ones(data.dataset.n_examples) if data.weight is None else data.weight)
-    return tree_from_grown(grown, data.dataset.features, *node_means(grown, training.columns))
+    return tree_from_grown(grown, data.dataset.features, *node_means(grown, columns))

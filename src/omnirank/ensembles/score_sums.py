@@ -1,137 +1,175 @@
-"""Scores of the trees of an ensemble, one tree after the other, and their sums."""
+"""Scores summed over trees; p values from what single examples add to them, without growing a tree for that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from omnirank.core.parallel import run_parallel
+from omnirank.core.errors import DataError
 from omnirank.core.ranking.accumulators import Accumulator, MeanAccumulator
-from omnirank.ensembles.draws import group_numbers
-from omnirank.ensembles.error_parts import ErrorMeasure
-from omnirank.ensembles.example_sums import ExampleSums
-from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.score_table import SCORES, Contributions, FeatureScores, ScoredTree, ScoreOptions
-from omnirank.ensembles.target_errors import error_measure
+from omnirank.ensembles.scores import SCORES, Contributions, FeatureScores, TreeScorer
+
+# Cells of the sums: 512 MB. Where features times examples are more, examples share a row in turn.
+_MOST_CELLS = 2**26
+# A variance of fewer terms is too uncertain.
+_FEWEST_GROUPS = 128
+# Below it, the gamma distribution is the normal one, and its function loses digits.
+_LEAST_SKEWNESS = 1e-3
 
 
-class Scorer(Protocol):
-    """What grows trees by their numbers and returns their scores; picklable."""
+class ExampleSums:
+    """What each example adds to the score of each feature, summed over trees; changed in place.
 
-    @property
-    def plan(self) -> GrowingPlan:
-        """What trees are grown on."""
+    C_if is the mean over the T trees of what example i adds to the score s_f = sum_i C_if of feature f, A_f = sum_i
+    C_if^2, and B_f the squared standard error of s_f over trees. If the feature tells nothing, the score is a sum over
+    pairs of examples, one in the bag and one out of it, each with the expectation 0. Some trees have the pair the other
+    way round, so that a pair with the value h adds 2 h to the score and 4 h^2 to its variance, but 2 h^2 to A_f. Hence
+    the variance is 2 (A_f - B_f) + B_f, as B_f is the part of A_f that comes from the choice of trees.
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the scores."""
+    Such a sum over pairs is distributed as sum_k l_k (X_k - 1) for independent X_k of chi-squared distribution with one
+    degree of freedom, and A_f - B_f, which is made of the same examples, as sum_k l_k^2 X_k: where the score is large
+    by chance, so is A_f. But L_f = sum_k l_k, what examples would add if each met itself, is about half of G_f - s_f:
+    G_f is the score by examples of the bag, each of which meets itself twice on average (its expected squared count)
+    and the others as those out of bag do. With equal l_k,
 
-    @property
-    def options(self) -> ScoreOptions:
-        """How trees are scored."""
+        L_f = max(G_f - s_f, G_f / 2) / 2,    l_f = (A_f - B_f) / (L_f + s_f),    V_f = 2 l_f L_f + B_f
 
-    @property
-    def n_examples(self) -> int:
-        """Number of examples that trees are grown on, all together."""
+    where a negative s_f counts as 0. The p value is the probability of s_f or more by the shifted gamma distribution
+    with mean 0, variance V_f and third moment 8 l_f^2 L_f, as of L_f / l_f terms (at least 1). Where they are many, it
+    is the normal distribution with the variance 2 A_f - B_f. B_f is at most A_f, and it is A_f for
+    one tree, which has no pair both ways. p_f is 1 where A_f is 0: no tree tests f.
 
-    @property
-    def n_groups(self) -> int:
-        """Number of their groups."""
+    Where bootstraps draw groups of examples, such as copies, groups take the place of examples.
 
-    def __call__(self, i: int) -> dict[str, FeatureScores]:
-        """Grow tree i and return its scores."""
+    Where examples times features exceed 2^26, several examples share a group, and A_f sums the squares of groups. As
+    examples are independent, its expectation is the same for features that tell nothing.
 
+    Where trees grow on samples of the examples, the formula stays: C_if is the mean over all T trees, of which those of
+    other samples add 0. For T_k trees on each of K samples, let a be the expectation of A_f for one tree, and b that
+    of the products of what an example adds to two trees of its sample. A_f has the expectation a / T + (1 - 1 / T_k) b
+    / K. Scores of different samples are independent, and within one the argument above holds: the variance of the
+    score is a / T + 2 (1 - 1 / T_k) b / K, that is 2 A_f - a / T. Over all trees, B_f is a / T but for a term of 2 b /
+    (K T), by which V_f is larger. Of samples that share rows, what a row adds is summed before it is squared.
 
-@dataclass(frozen=True, eq=False)
-class TreeScorer:
-    """Grows trees of a plan and returns their scores by name; the trees themselves are not kept.
+    Parameters
+    ----------
+    n_examples, n_features : int
+        Shape of the data, or of a sample.
+    most_groups : int, optional
+        Where examples share more groups than this otherwise.
+    block : int
+        Which rows these are: sums of the same block are of the same rows, those of different ones have none in common.
 
-    With a ``partner``, the scores are the means over pairs of trees, one of each plan: a semi-supervised tree and the
-    partner's, a supervised one, say. Scores that grow with the number of examples, which the trees of a pair do not
-    share, are brought to the unit of the partner's tree before: to its sum over the features, or to its examples'
-    weight where they may be negative. So pairs have the scale of the partner's trees, whatever the other ones are.
-
-    Picklable, so that workers may be processes.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.ranking.accumulators import MeanAccumulator
+    >>> from omnirank.ensembles.score_sums import ExampleSums
+    >>> from omnirank.ensembles.scores import Contributions
+    >>> one, rows, in_bag = np.array([0]), np.array([0, 1, 2, 3]), np.array([9.0, 0.0])
+    >>> sums = ExampleSums(4, 2)
+    >>> sums.add([Contributions(one, one, one + 4, rows, np.array([1.0, 2.0, 1.0, 0.0]), in_bag)])
+    >>> sums.p_values(MeanAccumulator.empty(2).update([[4.0, 0.0]])).round(3).tolist()
+    [0.051, 1.0]
     """
 
-    plan: GrowingPlan
-    names: tuple[str, ...]
-    options: ScoreOptions
-    measure: ErrorMeasure | None
-    prepared: dict[str, Any] | None
-    partner: TreeScorer | None = None
+    def __init__(self, n_examples: int, n_features: int, most_groups: int | None = None, block: int = 0) -> None:
+        most = max(_FEWEST_GROUPS, _MOST_CELLS // max(n_features, 1)) if most_groups is None else most_groups
+        self._blocks = {block: np.zeros((n_features, min(n_examples, most)))}
+        self._in_bag = np.zeros(n_features)
 
     @classmethod
-    def make(
-        cls, plan: GrowingPlan, names: tuple[str, ...], options: ScoreOptions, partner: TreeScorer | None = None
-    ) -> TreeScorer:
-        """Return what computes the scores of these names for the trees of a plan."""
-        measure = None
-        if any(SCORES[name].needs_error for name in names):
-            measure = error_measure(plan, options.permutation_error, options.per_target)
-            _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
-        prepared = {name: SCORES[name].prepare(plan) for name in names}
-        return cls(plan, names, options, measure, prepared, partner)
+    def _of(cls, blocks: dict[int, np.ndarray], in_bag: np.ndarray) -> ExampleSums:
+        sums = cls.__new__(cls)
+        sums._blocks, sums._in_bag = blocks, in_bag
+        return sums
 
-    @cached_property
-    def _prepared(self) -> dict[str, Any]:
-        """What scores make of the plan, once for all trees."""
-        if self.prepared is None:
-            return {name: SCORES[name].prepare(self.plan) for name in self.names}
-        return self.prepared
+    def add(self, trees: Iterable[Contributions]) -> None:
+        """Add the contributions of trees, in their order."""
+        from omnirank.ensembles.kernels.unbiased import add_by_example
 
-    def to_send(self) -> TreeScorer:
-        """Return what computes the same scores, without what can be made anew from the data: that is several times."""
-        partner = None if self.partner is None else self.partner.to_send()
-        return replace(self, plan=self.plan.to_send(), prepared=None, partner=partner)
+        (sums,) = self._blocks.values()
+        for tree in trees:
+            place = tree.rows % sums.shape[1]
+            add_by_example(sums, tree.feature, tree.first, tree.last, place, tree.told)
+            self._in_bag += tree.in_bag
+
+    def merge(self, other: ExampleSums) -> ExampleSums:
+        """Return the sums over the trees of both."""
+        blocks = dict(self._blocks)
+        for block, sums in other._blocks.items():
+            blocks[block] = _added(blocks[block], sums) if block in blocks else sums
+        return self._of(blocks, self._in_bag + other._in_bag)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sums as JSON holds them."""
+        blocks = {str(block): sums.tolist() for block, sums in self._blocks.items()}
+        return {"blocks": blocks, "in_bag": self._in_bag.tolist()}
+
+    @classmethod
+    def from_json(cls, content: Any) -> ExampleSums:
+        """Return the sums that `to_json` described; `ValueError` or `DataError` for anything else."""
+        blocks = {int(block): np.array(sums, np.float64) for block, sums in content["blocks"].items()}
+        in_bag = np.array(content["in_bag"], np.float64)
+        if not blocks or any(sums.ndim != 2 or in_bag.shape != sums.shape[:1] for sums in blocks.values()):
+            raise DataError("sums by example must be tables of one number of features")
+        return cls._of(blocks, in_bag)
 
     @property
-    def n_examples(self) -> int:
-        """Number of examples."""
-        return self.plan.n_examples
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self._in_bag)
 
-    @property
-    def n_groups(self) -> int:
-        """Number of groups of examples."""
-        return len(self.plan.group_weight)
+    def squares(self) -> np.ndarray:
+        """Return the sum of squares over groups, of each feature."""
+        squares = np.zeros(self.n_features)
+        for _, sums in sorted(self._blocks.items()):
+            squares += np.einsum("fg,fg->f", sums, sums)
+        return squares
 
-    def __call__(self, i: int) -> dict[str, FeatureScores]:
-        """Grow tree i and return its scores."""
-        counts = self.plan.counts(i)
-        tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
-        own = {name: SCORES[name].of_tree(tree._replace(prepared=self._prepared[name])) for name in self.names}
-        if self.partner is None:
-            return own
-        beside = self.partner(i)
-        return {name: self._mean_of_pair(name, beside[name], own[name]) for name in self.names}
+    def p_values(self, scores: MeanAccumulator) -> np.ndarray:
+        """Return the p value of each feature; ``scores`` are those of the same trees."""
+        mean, errors = scores.finish()
+        squares = self.squares() / scores.count**2
+        by_trees = squares if errors is None else np.minimum(errors**2, squares)
+        values = np.ones(len(mean))
+        tested = squares > 0
+        mean, by_trees, by_pairs = mean[tested], by_trees[tested], (squares - by_trees)[tested]
+        promised = self._in_bag[tested] / scores.count
+        confirmed = np.maximum(mean, 0.0)
+        # rounding may leave squares, but no promise, where examples do not differ: there are many terms, then
+        some = promised > 0
+        met = np.where(some, np.maximum(promised - confirmed, promised / 2) / 2, 1.0)
+        by_pairs = by_pairs * np.where(some, met / (met + confirmed), 1.0)
+        with np.errstate(over="ignore"):
+            one_by_terms = np.where(some, by_pairs / met / met, 0.0)
+        skewness = np.sqrt(8 * np.minimum(one_by_terms, 1.0))
+        values[tested] = _upper_tail(mean, 2 * by_pairs, skewness, by_trees)
+        return values
 
-    def _mean_of_pair(self, name: str, one: FeatureScores, other: FeatureScores) -> FeatureScores:
-        assert self.partner is not None
-        if SCORES[name].per_example:
-            unit = float(self.partner.plan.weight.sum() / self.plan.weight.sum())
-        elif SCORES[name].as_share:
-            if not other.row.any():  # it has no test: shares of nothing
-                return one
-            unit = float(one.row.sum() / other.row.sum())
-        else:
-            unit = 1.0
-        table = None
-        if one.table is not None and other.table is not None:
-            table = (one.table + unit * other.table) / 2
-        told = self._contributions_of_pair(one, other, unit)
-        return FeatureScores((one.row + unit * other.row) / 2, table, one.undefined or other.undefined, told)
 
-    def _contributions_of_pair(
-        self, one: FeatureScores, other: FeatureScores, unit: float
-    ) -> tuple[Contributions, ...]:
-        """What examples add to the mean of a pair; groups of the supervised tree are numbered among the labelled."""
-        numbers = group_numbers(self.plan.groups, self.plan.dataset.labelled)
-        supervised = (part._replace(rows=numbers[part.rows]).scaled(1 / 2) for part in one.contributions)
-        return (*supervised, *(part.scaled(unit / 2) for part in other.contributions))
+def _upper_tail(at: np.ndarray, variance: np.ndarray, skewness: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """P(x >= at) for x of a shifted gamma distribution with mean 0; ``more`` is normal variance beside its own."""
+    from scipy.special import gammaincc, ndtr
+
+    z = at / np.sqrt(variance + more)
+    skewness = skewness * (variance / (variance + more)) ** 1.5
+    shape = 4 / np.maximum(skewness, _LEAST_SKEWNESS) ** 2
+    gamma = gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0.0))
+    tail = np.where(skewness > _LEAST_SKEWNESS, gamma, ndtr(-z))
+    # never 0, which would say that chance is excluded: floats have no smaller number
+    return np.maximum(tail, np.finfo(np.float64).tiny)
+
+
+def _added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The sums of both; of samples with the same labelled rows, the larger one may have more groups."""
+    large, small = (one, other) if one.shape[1] >= other.shape[1] else (other, one)
+    total = large.copy()
+    total[:, : small.shape[1]] += small
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +192,7 @@ class ScoreSums:
     n_undefined: int = 0
 
     @classmethod
-    def empty(cls, scorer: Scorer, by_example: Callable[[int, int], ExampleSums] = ExampleSums) -> ScoreSums:
+    def empty(cls, scorer: TreeScorer, by_example: Callable[[int, int], ExampleSums] = ExampleSums) -> ScoreSums:
         """Return the sums over no tree; ``by_example`` makes those by example, of so many groups and features."""
         n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
         split = [name for name in scorer.names if scorer.options.per_target and SCORES[name].splits_by_target]
@@ -223,14 +261,6 @@ class ScoreSums:
         examples = {str(name): ExampleSums.from_json(sums) for name, sums in content["examples"].items()}
         return cls(rows, tables, examples, int(content["n_undefined"]))  # type: ignore[arg-type]  # of means, as written
 
-    def apart(self) -> ScoreSums:
-        """Return the sums with sums by example of their own, to be continued."""
-        return replace(self, examples={name: sums.copy() for name, sums in self.examples.items()})
-
-    def without_examples(self) -> ScoreSums:
-        """Return the sums without those by example, which are as large as the data."""
-        return replace(self, examples={})
-
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for."""
         return self.examples[name].p_values(self.rows[name]) if name in self.examples else None
@@ -244,12 +274,3 @@ def _merged(one: dict[str, ExampleSums], other: dict[str, ExampleSums]) -> dict[
 
 def _zeros(like: MeanAccumulator, n_trees: int) -> MeanAccumulator:
     return MeanAccumulator(n_trees, np.zeros(like.shape), np.zeros(like.shape))
-
-
-def mean_scores(
-    plan: GrowingPlan, names: tuple[str, ...], n_trees: int, n_jobs: int | None, description: str
-) -> dict[str, np.ndarray]:
-    """Return the scores of these names, averaged over the first trees of a plan."""
-    scorer = TreeScorer.make(plan, names, ScoreOptions())
-    trees = run_parallel(scorer, range(n_trees), n_jobs, description=description)
-    return {name: np.mean([tree[name].row for tree in trees], axis=0) for name in names}

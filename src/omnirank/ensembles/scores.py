@@ -1,22 +1,247 @@
-"""Importance scores of one tree; a ranking averages them over the trees."""
+"""The importance scores of trees: a table with one entry for each, and what grows and scores a tree.
+
+Entries name their function by import path, so that the registry lists scores without importing what computes them.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.parallel import run_parallel
+from omnirank.core.parameters import check, choice
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import is_sparse
-from omnirank.ensembles.error_parts import ErrorGrowth, OutOfBag
-from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.score_table import FeatureScores, ScoredTree
-from omnirank.trees.column_gains import column_gains
-from omnirank.trees.tree import tree_from_grown
+
+if TYPE_CHECKING:
+    from omnirank.ensembles.errors import ErrorGrowth, ErrorMeasure, OutOfBag
+    from omnirank.ensembles.plan import GrowingPlan
+
 
 # Keeps the stream of permutations apart from that of the same tree's growing.
 _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
+
+
+class ScoreOptions(NamedTuple):
+    """Parameters of `EnsembleRanker` that say how trees are scored."""
+
+    per_target: bool = False
+    symbolic_weight: float | None = None
+    permutation_error: str = "auto"
+    p_values: bool = False
+
+
+class ScoredTree(NamedTuple):
+    """One grown tree and what its scores are computed from.
+
+    Attributes
+    ----------
+    plan : GrowingPlan
+        What the tree was grown on.
+    grown : GrownTree
+        The tree.
+    counts : ndarray (examples,) or None
+        How often each example was drawn; 0 is out of bag. None: where no score needs to know.
+    number : int
+        Number of the tree, which gives it its random stream.
+    options : ScoreOptions
+        How it is scored.
+    measure : ErrorMeasure or None
+        Error of the plan's trees, where a score needs one.
+    prepared : object
+        What the score's ``preparation`` made of the plan; None: the score makes it.
+    """
+
+    plan: GrowingPlan
+    grown: Any
+    counts: np.ndarray | None = None
+    number: int = 0
+    options: ScoreOptions = ScoreOptions()
+    measure: ErrorMeasure | None = None
+    prepared: Any = None
+
+
+class Contributions(NamedTuple):
+    """What single examples out of bag add to the score of one tree.
+
+    Attributes
+    ----------
+    feature : ndarray (tests,)
+        Feature of each test.
+    first, last : ndarray (tests,)
+        The examples that reach test j are ``rows[first[j] : last[j]]``.
+    rows : ndarray (examples out of bag,)
+        Numbers of their groups (`GrowingPlan.groups`), by default their own.
+    told : ndarray
+        What each example adds at each test that it reaches, one test after the other.
+    in_bag : ndarray (features,)
+        The score by examples of the bag in place of those out of it: what the tests promise.
+    """
+
+    feature: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    rows: np.ndarray
+    told: np.ndarray
+    in_bag: np.ndarray
+
+    def scaled(self, factor: float) -> Contributions:
+        """Return the contributions to a multiple of the score."""
+        return self._replace(told=self.told * factor, in_bag=self.in_bag * factor)
+
+
+class FeatureScores(NamedTuple):
+    """The score of one tree.
+
+    Attributes
+    ----------
+    row : ndarray (features,)
+        The score of each feature.
+    table : ndarray (targets, features) or None
+        The same for single targets.
+    undefined : bool
+        Whether the score is undefined for this tree; then it is 0.
+    contributions : tuple of Contributions
+        What single examples add, where p values are asked for; several for pairs of trees.
+    """
+
+    row: np.ndarray
+    table: np.ndarray | None = None
+    undefined: bool = False
+    contributions: tuple[Contributions, ...] = ()
+
+
+@dataclass(frozen=True)
+class Score:
+    """One importance score; a ranking is its mean over the trees.
+
+    Attributes
+    ----------
+    function : str
+        Where its function is: "package.module:function". The function takes a `ScoredTree` and returns
+        `FeatureScores`.
+    summary, reference : str
+        As in :class:`omnirank.core.registry.Method`.
+    preparation : str
+        Where the function is that makes of a plan what the score needs of every tree; "": there is none.
+    on_demand : bool
+        Whether it costs extra: it is computed only where it is asked for.
+    needs_out_of_bag : bool
+        Whether it needs examples that the tree has not seen.
+    needs_error : bool
+        Whether it needs an error measure of the trees.
+    splits_by_target : bool
+        Whether it can be computed for single targets.
+    as_share : bool
+        Whether it grows with the number of examples and is never negative, so that trees of different samples are
+        compared by shares of its sum.
+    per_example : bool
+        Whether it grows with the number of examples and may be negative, so that no share tells anything: trees of
+        different samples are compared by the score an example.
+    has_p_values : bool
+        Whether it is a sum over examples of which each adds 0 on average where the feature tells nothing, so that they
+        give p values (see `omnirank.ensembles.score_sums`).
+    """
+
+    function: str
+    summary: str
+    reference: str
+    preparation: str = ""
+    on_demand: bool = False
+    needs_out_of_bag: bool = False
+    needs_error: bool = False
+    splits_by_target: bool = True
+    as_share: bool = True
+    per_example: bool = False
+    has_p_values: bool = False
+
+    def prepare(self, plan: GrowingPlan) -> Any:
+        """Return what the score needs of every tree of a plan; None where that is nothing."""
+        return imported(self.preparation)(plan) if self.preparation else None
+
+    def of_tree(self, tree: ScoredTree) -> FeatureScores:
+        """Return the scores of the features in one tree."""
+        scores: FeatureScores = imported(self.function)(tree)
+        return scores
+
+
+SCORES = {
+    "genie3": Score(
+        "omnirank.ensembles.scores:genie3",
+        "Impurity reductions of the feature's tests in an ensemble of trees",
+        "Huynh-Thu et al.: Inferring regulatory networks from expression data. PLoS ONE 5(9), 2010",
+    ),
+    "symbolic": Score(
+        "omnirank.ensembles.scores:symbolic",
+        "How many examples reach the feature's tests in an ensemble of trees",
+        "Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Mach. Learn. 109, 2020",
+        splits_by_target=False,
+    ),
+    "permutation": Score(
+        "omnirank.ensembles.scores:permutation",
+        "Growth of the trees' out-of-bag error when the feature is permuted",
+        "Breiman: Random forests. Machine Learning 45, 2001",
+        on_demand=True,
+        needs_out_of_bag=True,
+        needs_error=True,
+        as_share=False,
+    ),
+    "unbiased": Score(
+        "omnirank.ensembles.unbiased:unbiased",
+        "Impurity reductions of the feature's tests that out-of-bag examples confirm; 0 on average for noise",
+        "Li et al.: A debiased MDI feature importance measure for random forests. NeurIPS 2019",
+        preparation="omnirank.ensembles.unbiased:described_parts",
+        on_demand=True,
+        needs_out_of_bag=True,
+        as_share=False,
+        per_example=True,
+        has_p_values=True,
+    ),
+}
+
+
+@cache
+def imported(path: str) -> Any:
+    """Return the function that an import path, "package.module:function", stands for."""
+    module, _, function = path.partition(":")
+    return getattr(import_module(module), function)
+
+
+def get_score(importance: Any) -> Score:
+    """Return the score of that name.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.scores import get_score
+    >>> get_score("symbolic").splits_by_target
+    False
+    >>> get_score("entropy")
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: importance='entropy': choose one of genie3, symbolic, permutation, unbiased
+    """
+    return SCORES[check("importance", importance, choice(*SCORES))]
+
+
+def computed_scores(*asked: str) -> tuple[str, ...]:
+    """Return the names of the scores that a fit computes: those that cost nothing, and those that are asked for.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.scores import computed_scores
+    >>> computed_scores("symbolic")
+    ('genie3', 'symbolic')
+    >>> computed_scores("permutation")
+    ('genie3', 'symbolic', 'permutation')
+    """
+    return tuple(name for name, score in SCORES.items() if name in asked or not score.on_demand)
+
+
+# -- scores of one tree ---------------------------------------------------------------------------------------
 
 
 def genie3(tree: ScoredTree) -> FeatureScores:
@@ -61,8 +286,10 @@ def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:
     """Return Genie3 split by target, (targets, features); its sum over the targets is Genie3.
 
     The share of target j in a node is what its columns add to the heuristic
-    (:func:`omnirank.trees.column_gains.column_gains`).
+    (:func:`omnirank.trees.prototypes.column_gains`).
     """
+    from omnirank.trees.prototypes import column_gains
+
     out = np.zeros((plan.columns.n_variables, plan.dataset.n_features))
     inner = np.flatnonzero(grown.feature >= 0)
     tested = sparse.csr_array(
@@ -78,15 +305,17 @@ def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:
 def code_tests(plan: GrowingPlan, grown: Any) -> Any:
     """Return the tests of a tree as kernels take them that route any training rows, seen by the tree or not."""
     from omnirank.ensembles.kernels.permutation import threshold_cuts
-    from omnirank.trees.kernels.route import CodeTests
+    from omnirank.trees.kernels.route import Tests
+    from omnirank.trees.tree import thresholds_of
 
-    threshold = tree_from_grown(grown, plan.dataset.features).threshold
+    threshold = thresholds_of(grown, plan.dataset.features)
     cut = threshold_cuts(grown.feature, grown.cut, threshold, *plan.coded.values)
-    return CodeTests(grown.feature, cut, grown.right, grown.missing_left, grown.subsets)
+    return Tests(grown.feature, cut, grown.right, grown.missing_left, cut, grown.subsets)
 
 
 def out_of_bag(plan: GrowingPlan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
     """Return tree i with its out-of-bag rows and their permutation; None where there are none."""
+    from omnirank.ensembles.errors import OutOfBag
     from omnirank.ensembles.kernels.permutation import shuffle
 
     rows = np.flatnonzero(counts == 0).astype(np.uint32)
@@ -111,27 +340,129 @@ def permutation(tree: ScoredTree) -> FeatureScores:
     case = out_of_bag(tree.plan, tree.grown, tree.counts, tree.number)
     if case is None:
         n_targets, n_features = tree.plan.columns.n_variables, tree.plan.dataset.n_features
-        found = FeatureScores(np.zeros(n_features), np.zeros((n_targets, n_features)), True)
+        scores = FeatureScores(np.zeros(n_features), np.zeros((n_targets, n_features)), True)
     else:
-        found = relative_growth(tree.measure.growth(case))
-    return found if tree.options.per_target else found._replace(table=None)
+        scores = relative_growth(tree.measure.growth(case))
+    return scores if tree.options.per_target else scores._replace(table=None)
 
 
-def relative_growth(found: ErrorGrowth) -> FeatureScores:
+def relative_growth(errors: ErrorGrowth) -> FeatureScores:
     """Return growths divided by the errors before, 0 where there was no error.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.ensembles.error_parts import ErrorGrowth
+    >>> from omnirank.ensembles.errors import ErrorGrowth
     >>> from omnirank.ensembles.scores import relative_growth
     >>> relative_growth(ErrorGrowth(0.25, np.array([0.5, 0.0]))).row
     array([2., 0.])
     """
     per_target = None
-    if found.target_before is not None and found.target_growth is not None:
-        before = found.target_before[:, None]
-        per_target = np.divide(found.target_growth, before, out=np.zeros(found.target_growth.shape), where=before > 0)
-    if found.before > 0:
-        return FeatureScores(found.growth / found.before, per_target)
-    return FeatureScores(np.zeros(len(found.growth)), per_target, bool(found.growth.any()))
+    if errors.target_before is not None and errors.target_growth is not None:
+        before = errors.target_before[:, None]
+        per_target = np.divide(errors.target_growth, before, out=np.zeros(errors.target_growth.shape), where=before > 0)
+    if errors.before > 0:
+        return FeatureScores(errors.growth / errors.before, per_target)
+    return FeatureScores(np.zeros(len(errors.growth)), per_target, bool(errors.growth.any()))
+
+
+# -- growing and scoring --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TreeScorer:
+    """Grows trees of a plan and returns their scores by name; the trees themselves are not kept.
+
+    With a ``partner``, the scores are the means over pairs of trees, one of each plan: a semi-supervised tree and the
+    partner's, a supervised one, say. Scores that grow with the number of examples, which the trees of a pair do not
+    share, are brought to the unit of the partner's tree before: to its sum over the features, or to its examples'
+    weight where they may be negative. So pairs have the scale of the partner's trees, whatever the other ones are.
+
+    Picklable, so that workers may be processes.
+    """
+
+    plan: GrowingPlan
+    names: tuple[str, ...]
+    options: ScoreOptions
+    measure: ErrorMeasure | None
+    prepared: dict[str, Any] | None
+    partner: TreeScorer | None = None
+
+    @classmethod
+    def make(cls, plan: GrowingPlan, names: tuple[str, ...], options: ScoreOptions) -> TreeScorer:
+        """Return what computes the scores of these names for the trees of a plan."""
+        measure = None
+        if any(SCORES[name].needs_error for name in names):
+            from omnirank.ensembles.errors import error_measure
+
+            measure = error_measure(plan, options.permutation_error, options.per_target)
+            _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
+        prepared = {name: SCORES[name].prepare(plan) for name in names}
+        return cls(plan, names, options, measure, prepared)
+
+    @cached_property
+    def _prepared(self) -> dict[str, Any]:
+        """What scores make of the plan, once for all trees."""
+        if self.prepared is None:
+            return {name: SCORES[name].prepare(self.plan) for name in self.names}
+        return self.prepared
+
+    def to_send(self) -> TreeScorer:
+        """Return what computes the same scores, without what can be made anew from the data: that is several times."""
+        partner = None if self.partner is None else self.partner.to_send()
+        return replace(self, plan=self.plan.to_send(), prepared=None, partner=partner)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return self.plan.n_examples
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of examples."""
+        return len(self.plan.group_weight)
+
+    def __call__(self, i: int) -> dict[str, FeatureScores]:
+        """Grow tree i and return its scores."""
+        counts = self.plan.counts(i)
+        tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
+        own = {name: SCORES[name].of_tree(tree._replace(prepared=self._prepared[name])) for name in self.names}
+        if self.partner is None:
+            return own
+        beside = self.partner(i)
+        return {name: self._mean_of_pair(name, beside[name], own[name]) for name in self.names}
+
+    def _mean_of_pair(self, name: str, one: FeatureScores, other: FeatureScores) -> FeatureScores:
+        assert self.partner is not None
+        if SCORES[name].per_example:
+            unit = float(self.partner.plan.weight.sum() / self.plan.weight.sum())
+        elif SCORES[name].as_share:
+            if not other.row.any():  # it has no test: shares of nothing
+                return one
+            unit = float(one.row.sum() / other.row.sum())
+        else:
+            unit = 1.0
+        table = None
+        if one.table is not None and other.table is not None:
+            table = (one.table + unit * other.table) / 2
+        told = self._contributions_of_pair(one, other, unit)
+        return FeatureScores((one.row + unit * other.row) / 2, table, one.undefined or other.undefined, told)
+
+    def _contributions_of_pair(
+        self, one: FeatureScores, other: FeatureScores, unit: float
+    ) -> tuple[Contributions, ...]:
+        """What examples add to the mean of a pair; groups of the supervised tree are numbered among the labelled."""
+        from omnirank.ensembles.plan import group_numbers
+
+        numbers = group_numbers(self.plan.groups, self.plan.dataset.labelled)
+        supervised = (part._replace(rows=numbers[part.rows]).scaled(1 / 2) for part in one.contributions)
+        return (*supervised, *(part.scaled(unit / 2) for part in other.contributions))
+
+
+def mean_scores(
+    plan: GrowingPlan, names: tuple[str, ...], n_trees: int, n_jobs: int | None, description: str
+) -> dict[str, np.ndarray]:
+    """Return the scores of these names, averaged over the first trees of a plan."""
+    scorer = TreeScorer.make(plan, names, ScoreOptions())
+    trees = run_parallel(scorer, range(n_trees), n_jobs, description=description)
+    return {name: np.mean([tree[name].row for tree in trees], axis=0) for name in names}

@@ -13,7 +13,7 @@ from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
-from omnirank.measures.decisions import first_largest
+from omnirank.measures.table import first_largest
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import tree_from_grown

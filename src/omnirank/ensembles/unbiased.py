@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.blas_threads import one_blas_thread
-from omnirank.core.variances import centred_for_sums
+from omnirank.core.variances import centred_for_sums, near_centres
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.routing import route, routed_cells
-from omnirank.ensembles.score_table import Contributions, FeatureScores, ScoredTree
+from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
+from omnirank.trees.tree import thresholds_of
 
 # Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
 _MOST_CELLS = 2**21
@@ -53,7 +53,7 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     Where bootstraps draw groups (copies, say), a group is what an example is here, and adds what its examples add.
 
     The distribution of the score depends also on what the bag promises, which is h(t) with mu in place of nu (see
-    `omnirank.ensembles.example_sums`).
+    `omnirank.ensembles.score_sums`).
 
     References
     ----------
@@ -67,9 +67,9 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     row = np.zeros(n_features)
     table = np.zeros((plan.columns.n_variables if tree.options.per_target else 0, n_features))
     unseen = np.flatnonzero((tree.counts == 0) & (plan.weight > 0))
-    found = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
-    if found.undefined or grown.feature[0] < 0:
-        return found
+    scores = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
+    if scores.undefined or grown.feature[0] < 0:
+        return scores
     described = described_parts(plan) if tree.prepared is None else tree.prepared
     bags = _rows_by_node(plan, grown, unseen, described.cells)
     reached = (grown.feature >= 0) & (bags[1].first < bags[1].last)
@@ -84,9 +84,9 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     row *= factor
     table *= factor
     if told is None:
-        return found
+        return scores
     kept = Contributions(grown.feature[reached], first, last, plan.in_groups(bags[1].rows), *told)
-    return found._replace(contributions=(kept.scaled(factor),))
+    return scores._replace(contributions=(kept.scaled(factor),))
 
 
 class _Told(NamedTuple):
@@ -143,7 +143,7 @@ def _described(
         values[~columns.labelled] = np.nan
     known = ~np.isnan(values)
     total = plan.weight @ known
-    values -= (plan.weight @ np.where(known, values, 0.0)) / total
+    values -= near_centres(values, (plan.weight @ np.where(known, values, 0.0)) / total)
     values *= np.sqrt(clustering.weights * plan.weight.sum() / total)
     step = max(1, _MOST_CELLS // len(values))
     blocks = (slice(start, start + step) for start in range(0, len(variable), step))
@@ -199,9 +199,9 @@ class _DenseColumns(NamedTuple):
         from omnirank.ensembles.kernels.unbiased import GainColumns, NodeSums, sum_nodes
 
         n_nodes, n_columns = len(grown.feature), self.values.shape[1]
-        found = NodeSums(np.zeros((n_nodes, n_columns)), np.zeros((n_nodes, 1 if self.all_known else n_columns)))
-        sum_nodes(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), *found)
-        return found
+        sums = NodeSums(np.zeros((n_nodes, n_columns)), np.zeros((n_nodes, 1 if self.all_known else n_columns)))
+        sum_nodes(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), *sums)
+        return sums
 
     def _add_told(self, tests: np.ndarray, outside: Any, unseen: Any, said: np.ndarray, told: np.ndarray) -> None:
         from omnirank.ensembles.kernels.unbiased import GainColumns, add_told
@@ -260,10 +260,10 @@ class _SparseColumns(NamedTuple):
         return means[:half] - means[half:]
 
     def _add_told(self, tests: np.ndarray, said: Any, counted: np.ndarray, outside: Any, told: np.ndarray) -> None:
-        from omnirank.ensembles.kernels.unbiased import SparseRows, add_told_by_cells
+        from omnirank.ensembles.kernels.unbiased import CsrRows, add_told_by_cells
 
         said, cells = (
-            SparseRows(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
+            CsrRows(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
             for rows in (sparse.csr_array(said), self.matrix)
         )
         add_told_by_cells(tests, outside, counted, said, cells, self.labelled, self.owner, told)
@@ -286,3 +286,50 @@ def _sparse_columns(
     matrix.eliminate_zeros()
     matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
     return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable, _weight_of_one(plan.group_weight))
+
+
+# -- which nodes the examples reach that a tree has not seen ------------------------------------------------
+
+
+def routed_cells(plan: GrowingPlan) -> Any:
+    """Return the cells by which rows go down trees: those of a dense table, else the codes made to grow trees."""
+    from omnirank.trees.kernels.route import CodedCells, TableCells
+
+    table = plan.dataset.features
+    if table.is_sparse:
+        return CodedCells(plan.coded.routing, *plan.coded.values, plan.coded.routing.nominal)
+    return TableCells(_block(table.numeric), _block(table.codes), table.slots.astype(np.int64), table.is_nominal)
+
+
+def _block(matrix: np.ndarray) -> Any:
+    from omnirank.trees.kernels.route import Block
+
+    if matrix.flags.f_contiguous:
+        return Block(matrix.ravel(order="F"), 1, len(matrix))
+    return Block(np.ascontiguousarray(matrix).ravel(), matrix.shape[1], 1)
+
+
+def route(plan: GrowingPlan, grown: Any, rows: np.ndarray, cells: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where the rows of each node start and end, and the rows in that order.
+
+    Parameters
+    ----------
+    plan : GrowingPlan
+        What the tree was grown from.
+    grown : GrownTree
+        The tree.
+    rows : ndarray of int
+        Training examples that it has not seen.
+    cells
+        What :func:`routed_cells` returns.
+    """
+    from omnirank.trees.kernels.route import Tests, route_rows
+
+    thresholds = thresholds_of(grown, plan.dataset.features)
+    tests = Tests(grown.feature, thresholds, grown.right, grown.missing_left, grown.cut, grown.subsets)
+    # Memory is allocated here, outside the kernel: compiling NumPy's constructors takes longer than calling them.
+    first, last = np.zeros((2, len(thresholds)), np.int64)
+    last[0] = len(rows)
+    ordered = rows.astype(np.int64)
+    route_rows(tests, cells, first, last, ordered, np.empty_like(ordered))
+    return first, last, ordered

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.immutable import places_of_names
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
@@ -42,15 +43,15 @@ def ranking_of_data(ranking: RankingLike, data: Dataset) -> Ranking:
     Traceback (most recent call last):
     omnirank.core.errors.DataError: the ranking was made for another target: regression, the data are ...
     """
-    found = ranking_for(ranking, data.feature_names, data.target_names)
-    made_for = found.task if found.task in TASKS else None
+    matched = ranking_for(ranking, data.feature_names, data.target_names)
+    made_for = matched.task if matched.task in TASKS else None
     if made_for not in (None, data.task) and not any(is_unsupervised(str(task)) for task in (made_for, data.task)):
         raise DataError(
-            f"the ranking was made for another target: {found.task}, the data are made for {data.task}; rank the "
+            f"the ranking was made for another target: {matched.task}, the data are made for {data.task}; rank the "
             "features for this target"
         )
-    _check_targets(found, data.target_names)
-    return found
+    _check_targets(matched, data.target_names)
+    return matched
 
 
 def ranking_for(ranking: RankingLike, names: Sequence[str], targets: Sequence[str] = ()) -> Ranking:
@@ -94,7 +95,7 @@ def ranking_for(ranking: RankingLike, names: Sequence[str], targets: Sequence[st
         )
     if ranking.names == names:
         return ranking
-    places = _places(ranking.names, names, "the ranking", "the data", "feature")
+    places = places_of_names(ranking.names, names, "the ranking", "the data", "feature")
     constant = [name for name in ranking.constant if name in set(names)]
     scores, method = ranking.scores[places], ranking.method
     return Ranking(names, scores, method, task=ranking.task, targets=ranking.targets, constant=tuple(constant))
@@ -129,7 +130,7 @@ def aligned_features(train: Dataset, test: Dataset) -> Table:
     [[4.0, 3.0]]
     """
     if train.feature_names != test.feature_names:
-        _places(test.feature_names, train.feature_names, "the test data", "the training data", "feature")
+        places_of_names(test.feature_names, train.feature_names, "the test data", "the training data", "feature")
         test = test.select_features(list(train.feature_names))
     if train.features.levels == test.features.levels:
         return test.features
@@ -168,7 +169,7 @@ def check_same_task(train: Dataset, test: Dataset) -> None:
 def joint_targets(first: Target, second: Target) -> tuple[Target, Target]:
     """Return both targets with the variables of the first and the levels of both."""
     if first.names != second.names:
-        places = _places(second.names, first.names, "the test target", "the training target", "target")
+        places = places_of_names(second.names, first.names, "the test target", "the training target", "target")
         second = second.select(places)
     if first.levels == second.levels:
         return first, second
@@ -190,18 +191,3 @@ def joint_targets(first: Target, second: Target) -> tuple[Target, Target]:
         Target(first.names, joint, first.values, first.labelled, first.is_labels),
         Target(second.names, joint, values, second.labelled, second.is_labels),
     )
-
-
-def _places(given: Sequence[str], wanted: Sequence[str], what: str, other: str, kind: str) -> np.ndarray:
-    """Places of the wanted names among the given ones, which must be the same."""
-    place = {name: i for i, name in enumerate(given)}
-    missing = [name for name in wanted if name not in place]
-    more = [name for name in given if name not in set(wanted)]
-    if missing or more:
-        parts = [
-            f"{len(names)} only in {where} (such as {names[0]!r})"
-            for names, where in ((missing, other), (more, what))
-            if names
-        ]
-        raise DataError(f"{what} and {other} differ in their {kind}s: {' and '.join(parts)}")
-    return np.array([place[name] for name in wanted], np.intp)

@@ -1,30 +1,40 @@
-"""How well a ranking helps neighbours to predict: `omnirank.evaluate`."""
+"""How well a ranking helps neighbours to predict: `omnirank.evaluate`, in memory and in parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.core.parameters import check, choice, count, listed
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
+from omnirank.core.variances import column_units
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.notes import caller_outside
+from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_of_data
-from omnirank.evaluation.knn import (
-    NeighborRules,
-    TrainingParts,
-    distance_weights,
-    held_out,
-    neighbor_predictions,
-    predictions_in_parts,
+from omnirank.evaluation.alignment import (
+    RankingLike,
+    aligned_features,
+    aligned_targets,
+    check_same_task,
+    joint_targets,
+    ranking_of_data,
 )
-from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.neighbors.cells import Ranges, feature_ranges
+from omnirank.neighbors.in_parts import UsedRows, WeightedSearch, feature_facts, nearest_in_parts
+from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
+from omnirank.neighbors.weighted import neighbor_means, ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.tasks import get_task
+from omnirank.shards.samples import more_memory
+from omnirank.tasks import PrototypeColumns, get_task
 from omnirank.tasks.measuring import measure
 
 # Parameters of an evaluation that are about measures, and count for predictors as well.
@@ -137,7 +147,7 @@ def evaluate(
     [1, 20]
     """
     parts = held_out(train, test, n_test, random_state)
-    found = predictions(
+    predicted = predictions(
         ranking,
         parts.train,
         parts.test,
@@ -150,11 +160,11 @@ def evaluate(
         n_jobs=n_jobs,
     )
     if isinstance(parts.train, Dataset):
-        warn_of_many_neighbors(max(found.means), *candidate_count(parts.train, neighbors))
+        warn_of_many_neighbors(max(predicted.means), *candidate_count(parts.train, neighbors))
     settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
-    values: dict[int, Any] = measured_predictions(found, **settings)
+    values: dict[int, Any] = measured_predictions(predicted, **settings)
     if parts.sampled:
-        values = {k: _sampled(found, k, whole, settings) for k, whole in values.items()}
+        values = {k: _sampled(predicted, k, whole, settings) for k, whole in values.items()}
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
     return next(iter(values.values())) if one else values
 
@@ -173,7 +183,7 @@ def predictions(
     ranking, train, test, n_neighbors
         As in `evaluate`.
     **rules
-        Of `omnirank.evaluation.knn.NeighborRules`.
+        Of `omnirank.evaluation.evaluate.NeighborRules`.
 
     Examples
     --------
@@ -184,38 +194,35 @@ def predictions(
     (10, 3)
     """
     by = NeighborRules(**rules)
-    example = train.data.example if isinstance(train, TrainingParts) else train
-    chosen = ranking_of_data(ranking, example)
-    counts = evaluate_counts(n_neighbors, example.task)
-    check("top", by.top, choice(None) | count(1, len(chosen), "features"))
+    data: Dataset | ShardedDataset = train.data if isinstance(train, TrainingParts) else train
+    matched = ranking_of_data(ranking, data if isinstance(data, Dataset) else data.example)
+    counts = evaluate_counts(n_neighbors, data.task)
+    check("top", by.top, choice(None) | count(1, len(matched), "features"))
     if isinstance(train, TrainingParts):
-        made = predictions_in_parts(chosen, train, test, counts, by)
-        return Predictions(train.data.task, train.data.hierarchy, *made)
-    features = aligned_features(train, test)
-    if train.target is None and test.target is None:
-        training, truth = Target.from_table(train.features), Target.from_table(features)
-        by = by.without_target(train.n_features)
+        near = _near_in_parts(matched, train, test, max(counts), by)
     else:
-        training, truth = aligned_targets(train, test)
-    weights = distance_weights(chosen, train.features, by)
-    means = neighbor_predictions(
-        train.features, training, features, weights, counts, task=train.task, hierarchy=train.hierarchy, rules=by
-    )
-    return Predictions(train.task, train.hierarchy, training, truth, means)
+        near = _near_in_memory(matched, train, test, max(counts), by)
+    columns = get_task(data.task).columns(near.voters, data.hierarchy)
+    if near.mutual is None:
+        means = votes(columns, near.ids, counts, by.neighbors)
+    else:
+        labels = np.nan_to_num(columns.dense())
+        means = {k: ml_knn_probabilities(labels, near.mutual[:, :k], near.ids[:, :k]) for k in counts}
+    return Predictions(data.task, data.hierarchy, near.training, near.truth, means)
 
 
-def measured_predictions(found: Predictions, **settings: Any) -> dict[int, dict[str, float]]:
+def measured_predictions(predicted: Predictions, **settings: Any) -> dict[int, dict[str, float]]:
     """Return the measures of predictions, by number of neighbours.
 
     Parameters
     ----------
-    found : Predictions
+    predicted : Predictions
         What `predictions` returned.
     **settings
         ``variant``, ``variance`` and ``threshold`` of `omnirank.measures.measure`.
     """
-    shared: dict[str, Any] = {"training": found.training, "task": found.task, "hierarchy": found.hierarchy}
-    return {k: measure(found.truth, means, **shared, **settings) for k, means in found.means.items()}
+    shared: dict[str, Any] = {"training": predicted.training, "task": predicted.task, "hierarchy": predicted.hierarchy}
+    return {k: measure(predicted.truth, means, **shared, **settings) for k, means in predicted.means.items()}
 
 
 def measured(ranking: RankingLike, train: Dataset, test: Dataset, **evaluation: Any) -> dict[int, dict[str, float]]:
@@ -281,7 +288,7 @@ class SampledMeasures(dict[str, float]):
         self.n_test = n_test
 
 
-def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
+def _sampled(predicted: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
     r"""Return measures with their standard errors, by the jackknife over groups of test examples.
 
     With g groups, and the value :math:`v_j` without group j, the standard error is
@@ -294,12 +301,12 @@ def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dic
     ----------
     Efron, Stein: The jackknife estimate of variance. Annals of Statistics 9, 1981.
     """
-    n_test = found.truth.n_examples
+    n_test = predicted.truth.n_examples
     groups = np.arange(n_test) % min(_GROUPS, n_test)
     without = []
     for group in range(groups.max() + 1) if n_test > 1 else ():
         mask = groups != group
-        part = found._replace(truth=found.truth.take(mask), means={k: found.means[k][mask]})
+        part = predicted._replace(truth=predicted.truth.take(mask), means={k: predicted.means[k][mask]})
         without.append(measured_predictions(part, **settings)[k])
     errors = {}
     for name in values:
@@ -308,3 +315,310 @@ def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dic
         g = len(parts)
         errors[name] = float(np.sqrt((g - 1) / g * ((parts - parts.mean()) ** 2).sum())) if g > 1 else float("nan")
     return SampledMeasures(values, errors, n_test)
+
+
+# -- what neighbours predict, in memory and in parts -----------------------------------------------
+
+
+NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
+NEIGHBORS = ("labelled", "oracle", "published")
+# Features that the unsupervised protocol keeps.
+_TOP_WITHOUT_TARGET = 16
+
+
+@dataclass(frozen=True)
+class NeighborRules:
+    """How neighbours predict: the parameters of `omnirank.evaluate` of the same names."""
+
+    predictor: str = "knn"
+    neighbors: str = "labelled"
+    top: int | None = None
+    weighted: bool | None = None
+    scaled: bool | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        check("neighbors", self.neighbors, choice(*NEIGHBORS))
+        check("predictor", self.predictor, choice(*NEIGHBOR_PREDICTORS))
+
+    def without_target(self, n_features: int) -> NeighborRules:
+        """Return the same rules with the defaults for data without a target."""
+        top = min(_TOP_WITHOUT_TARGET, n_features) if self.top is None else self.top
+        return replace(self, top=top, weighted=bool(self.weighted), scaled=bool(self.scaled))
+
+    @property
+    def weighs(self) -> bool:
+        """Whether scores weigh the features that are kept."""
+        return not (self.predictor == "ml-knn" and self.top is not None) if self.weighted is None else self.weighted
+
+
+def distance_weights(
+    ranking: Ranking, features: Table, rules: NeighborRules | None = None, ranges: Ranges | None = None
+) -> np.ndarray:
+    """Return the weight of each feature in the squared distance.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of these features.
+    features : Table
+        The training features.
+    rules : NeighborRules, optional
+        ``top``: only that many of the best features count. ``weighted``: weights max(score, 0), 0 for constant
+        features, all 1 where none is positive; otherwise all 1. ``scaled``: whether numbers are divided by their range
+        in the training data.
+    ranges : Ranges, optional
+        These ranges, where they are not those of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.evaluation.evaluate import NeighborRules, distance_weights
+    >>> ranking = om.Ranking(["a", "b", "c"], [0.5, -1.0, 2.0], "genie3")
+    >>> table = Table.from_numeric(np.array([[0.0, 1.0, 1.0], [1.0, 1.0, 5.0]]), ranking.names)
+    >>> distance_weights(ranking, table).tolist()
+    [0.5, 0.0, 2.0]
+    >>> distance_weights(ranking, table, NeighborRules(top=1, scaled=False)).tolist()
+    [0.0, 0.0, 32.0]
+    """
+    rules = NeighborRules() if rules is None else rules
+    kept = ranking.ranks <= (len(ranking) if rules.top is None else rules.top)
+    weights = np.zeros(len(ranking))
+    weights[kept] = ranking_weights(ranking.order_scores[kept]) if rules.weighs else 1.0
+    if rules.scaled is False:
+        span = np.nan_to_num((feature_ranges(features) if ranges is None else ranges).span)
+        # the square of a huge range overflows, that of a tiny one vanishes; levels differ by 1
+        largest = span.max(initial=float(features.is_nominal.any()))
+        unit = column_units(np.array([[0.0], [largest]]))
+        in_units = weights.copy()
+        in_units[~features.is_nominal] *= (2 * (span / unit)) ** 2
+        in_units[features.is_nominal] /= unit**2
+        # features that are all constant leave every example at distance 0
+        weights = in_units if in_units.any() else weights
+    return weights
+
+
+class _Near(NamedTuple):
+    """Neighbours of test examples, with what votes need.
+
+    training, truth: targets with the same levels; voters: targets of the examples that may be neighbours; ids: of the
+    neighbours among these, nearest first; mutual: for ML-kNN, the neighbours of the voters among each other.
+    """
+
+    training: Target
+    truth: Target
+    voters: Target
+    ids: np.ndarray
+    mutual: np.ndarray | None = None
+
+
+def _near_in_memory(ranking: Ranking, train: Dataset, test: Dataset, k: int, rules: NeighborRules) -> _Near:
+    features = aligned_features(train, test)
+    if train.target is None and test.target is None:
+        training, truth = Target.from_table(train.features), Target.from_table(features)
+        rules = rules.without_target(train.n_features)
+    else:
+        training, truth = aligned_targets(train, test)
+    if not training.labelled.any():
+        raise DataError("no training example has a known target: neighbours have nothing to predict")
+    weights = distance_weights(ranking, train.features, rules)
+    table, voters = train.features, training
+    if rules.neighbors != "published" and not training.labelled.all():
+        table, voters = table.take(training.labelled), training.take(training.labelled)
+    mutual = None
+    if rules.predictor == "ml-knn":
+        published = rules.neighbors == "published"
+        if get_task(train.task).kind != "labels" or published:
+            where = f"for {train.task}" if not published else f"with {setting('neighbors', 'published')}"
+            advice = f"it predicts label sets of labelled neighbours and cannot be used {where}"
+            raise ParameterError("predictor", "ml-knn", advice)
+        if table.n_rows < 2:
+            raise DataError("ML-kNN needs at least two labelled training examples")
+        k = min(k, table.n_rows - 1)
+        mutual = other_neighbors(table, weights, k, rules.n_jobs)
+    return _Near(training, truth, voters, weighted_neighbors(table, features, weights, k, rules.n_jobs), mutual)
+
+
+def votes(columns: PrototypeColumns, ids: np.ndarray, counts: Sequence[int], neighbors: str) -> dict[int, np.ndarray]:
+    """Return what neighbours predict, by their number.
+
+    Parameters
+    ----------
+    columns : PrototypeColumns
+        The target of the examples that may be neighbours.
+    ids : ndarray of int
+        The neighbours of each test example, nearest first.
+    counts : sequence of int
+        Numbers of neighbours; all there are, where there are fewer.
+    neighbors : str
+        As in `evaluate`.
+    """
+    values = columns.matrix if columns.is_sparse_and_known else columns.dense()
+    default = _default_votes(columns) if neighbors == "published" else None
+    return {k: neighbor_means(values, ids[:, :k], default) for k in counts}
+
+
+def _default_votes(columns: PrototypeColumns) -> np.ndarray:
+    """What is predicted where no neighbour has a label: the commonest class, 0 for numbers and labels."""
+    default = np.zeros(columns.n_columns)
+    totals = np.nansum(columns.dense(), axis=0) if (columns.level >= 0).any() else default
+    for variable in np.unique(columns.variable[columns.level >= 0]).tolist():
+        own = np.flatnonzero(columns.variable == variable)
+        default[own[np.argmax(totals[own])]] = 1.0
+    return default
+
+
+# Test examples of a sample: the standard error of a share is about a hundredth then.
+_SAMPLE = 2000
+# Share of the memory that the targets of all training examples may take, and copies of them that measures make.
+_SHARE_OF_TARGETS, _COPIES = 2, 3
+
+
+class TrainingParts(NamedTuple):
+    """Training examples that do not fit in memory, and the numbers of rows that are none of them."""
+
+    data: ShardedDataset
+    without: np.ndarray
+
+
+class HeldOut(NamedTuple):
+    """Training and test examples, and whether the latter are a sample."""
+
+    train: Dataset | TrainingParts
+    test: Dataset
+    sampled: bool
+
+
+def held_out(train: Any, test: Any, n_test: int | None, random_state: RandomState) -> HeldOut:
+    """Return training and test examples, of which some are in parts.
+
+    Parameters
+    ----------
+    train, test
+        Data in memory or in parts; without test data, some of the training data in parts are held out.
+    n_test : int or None
+        How many test examples are drawn, from the labelled ones. None: all where test data fit in memory, else 2000;
+        never more than half of the training data.
+    random_state : None, int, RandomState or Generator
+        Seed of the sample.
+    """
+    check("n_test", n_test, choice(None) | count(1))
+    if not isinstance(train, ShardedDataset) and not isinstance(test, ShardedDataset):
+        if n_test is not None:
+            raise ParameterError("n_test", n_test, "it is for data in parts (om.open_shards): in memory, use data.take")
+        _check_kinds(train, test)
+        return HeldOut(train, test, False)
+    if test is not None:
+        _check_kinds(train, test)
+    entropy = root_entropy(random_state)
+    sampled, without = test is None, np.empty(0, np.int64)
+    if sampled:
+        without = _drawn(train, n_test, entropy, 2)
+        test = train.take(without)
+    elif isinstance(test, ShardedDataset):
+        sampled = n_test is not None or not test.fits_in_memory
+        test = test.take(_drawn(test, n_test, entropy, 1)) if sampled else test.read()
+    if not isinstance(train, ShardedDataset):
+        return HeldOut(train, test, sampled)
+    if not train.fits_in_memory:
+        return HeldOut(TrainingParts(train, without), test, sampled)
+    used = np.ones(train.n_examples, bool)
+    used[without] = False
+    return HeldOut(train.read().take(used) if len(without) else train.read(), test, sampled)
+
+
+def _check_kinds(train: Any, test: Any) -> None:
+    for name, data in (("train", train), ("test", test)):
+        if not isinstance(data, Dataset | ShardedDataset):
+            kind = type(data).__name__
+            raise DataTypeError(
+                f"{name} must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)"
+            )
+
+
+def _drawn(data: ShardedDataset, n_test: int | None, entropy: int, share: int) -> np.ndarray:
+    """Numbers of test examples among the labelled ones, ascending; at most one of ``share`` of them."""
+    rows = np.arange(data.n_examples)
+    if data.n_targets:
+        rows = np.flatnonzero(np.concatenate([target.labelled for target in data.targets()]))
+    n = min(_SAMPLE if n_test is None else n_test, len(rows) // share)
+    if not n:
+        raise DataError(f"{data.name!r} has too few labelled examples for a test")
+    return np.sort(stream(entropy, 0).choice(rows, n, replace=False))
+
+
+def _near_in_parts(ranking: Ranking, train: TrainingParts, test: Dataset, k: int, rules: NeighborRules) -> _Near:
+    """As in memory; the training target is that of the neighbours alone where no measure needs more."""
+    data, neighbors, n_jobs = train.data, rules.neighbors, rules.n_jobs
+    if rules.predictor != "knn":
+        raise ParameterError("predictor", rules.predictor, f"it is for data in memory: {more_memory()}")
+    if not data.n_targets:
+        raise DataError(f"without a target all features are predicted, which is for data in memory: {more_memory()}")
+    check_same_task(data.example, test)
+    everyone = UsedRows(without=train.without)
+    used = UsedRows(labelled_only=neighbors != "published", without=train.without)
+    unscaled = feature_facts(data, everyone, n_jobs).ranges if rules.scaled is False else None
+    weights = distance_weights(ranking, data.example.features, rules, unscaled)
+    targets = _training_targets(train, neighbors)
+    kind = "" if neighbors == "published" else "labelled "
+    warn_of_many_neighbors(k, targets.n_candidates, kind, caller_outside())
+    used = used if targets.some_unlabelled else everyone
+    ranges = feature_facts(data, used, n_jobs).ranges
+    features = aligned_features(data.example, test)
+    search = WeightedSearch(features, weights, ranges, used, min(k, targets.n_candidates))
+    lists = nearest_in_parts(data, search, n_jobs)
+    assert test.target is not None
+    ids = lists.filled(search.n_lists, search.k)[0]
+    kept = data.dataset_of(lists.cells).target
+    assert kept is not None
+    if targets.whole is None:
+        training, truth = joint_targets(kept, test.target)
+        ids = np.searchsorted(lists.kept, ids)
+    else:
+        training, truth = joint_targets(targets.whole, test.target)
+        ids = np.searchsorted(targets.numbers, ids)
+    voters = training if neighbors == "published" or targets.whole is None else training.take(training.labelled)
+    return _Near(training, truth, voters, ids)
+
+
+class _TrainingTargets(NamedTuple):
+    """Number of rows that may be neighbours, whether others are unlabelled, and, where needed, numbers and targets.
+
+    numbers: of the rows that may be neighbours; whole: the targets of all training examples.
+    """
+
+    n_candidates: int
+    some_unlabelled: bool
+    numbers: np.ndarray
+    whole: Target | None
+
+
+def _training_targets(train: TrainingParts, neighbors: str) -> _TrainingTargets:
+    """Look at the targets; keep all of them only where variances or means over all of them are needed."""
+    data = train.data
+    masks, partial = [], False
+    for target in data.targets():
+        masks.append(target.labelled)
+        partial = partial or target.is_partial
+    labelled = np.concatenate(masks)
+    used = np.ones(len(labelled), bool)
+    used[train.without] = False
+    if not (labelled & used).any():
+        raise DataError("no training example has a known target: neighbours have nothing to predict")
+    numbers = np.flatnonzero(used if neighbors == "published" else labelled & used)
+    some_unlabelled = not labelled[used].all()
+    if get_task(data.task).kind in ("classes", "labels") and not partial and neighbors != "published":
+        return _TrainingTargets(len(numbers), some_unlabelled, numbers, None)
+    assert data.example.target is not None
+    columns = sum(len(levels or (0,)) for levels in data.example.target.levels)
+    takes = _COPIES * 8 * columns * data.n_examples
+    if takes * _SHARE_OF_TARGETS > data.source.max_memory:
+        allowed = setting("max_memory", data.source.max_memory)
+        raise DataError(
+            f"the targets of all training examples take {takes / 2**20:.3g} MB while they are used, more than half of "
+            f"{allowed}: {more_memory()}"
+        )
+    whole = Target.joined(list(data.targets())).take(used)
+    return _TrainingTargets(len(numbers), some_unlabelled, numbers, whole)

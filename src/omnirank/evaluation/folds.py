@@ -328,8 +328,8 @@ def _numbers(repetitions: int) -> range:
 def _counts(labelled: Labelled, n: int) -> list[int]:
     """Numbers of labelled examples; shares are of n."""
     check("labelled", labelled, listed(count(1) | share(above=0), or_one=True, different=True))
-    given = [labelled] if isinstance(labelled, Real) else list(labelled)  # type: ignore[arg-type]
-    counts = [int(one) if isinstance(one, Integral) else max(1, round(float(one) * n)) for one in given]
+    numbers = [labelled] if isinstance(labelled, Real) else list(labelled)  # type: ignore[arg-type]
+    counts = [int(one) if isinstance(one, Integral) else max(1, round(float(one) * n)) for one in numbers]
     if len(set(counts)) < len(counts):
         raise ParameterError("labelled", labelled, f"of {n} examples, two of these are the same number")
     return counts
@@ -405,8 +405,8 @@ def _relevant(values: Any, rows: np.ndarray) -> Any:
     """The relevant labels of the given examples as a sparse matrix of columns; unknown ones are not relevant."""
     from scipy import sparse
 
-    found = sparse.csr_array(values[rows])
-    return sparse.csc_array((found == 1).astype(np.int8))
+    labels = sparse.csr_array(values[rows])
+    return sparse.csc_array((labels == 1).astype(np.int8))
 
 
 def _spread_labels(relevant: Any, n_folds: int, rng: np.random.Generator) -> np.ndarray:

@@ -176,16 +176,16 @@ def redundancy(
     groups = leader_groups(len(compared), pairs)
     names = [ordered.names[i] for i in compared.tolist()]
     scores = ordered.scores[compared]
-    made = [
+    feature_groups = [
         FeatureGroup(
             names[leader],
-            tuple(names[i] for i in others),
-            tuple(others.values()),
-            float(scores[[leader, *others]].sum()),
+            tuple(names[i] for i in led),
+            tuple(led.values()),
+            float(scores[[leader, *led]].sum()),
         )
-        for leader, others in groups.items()
+        for leader, led in groups.items()
     ]
-    return Redundancy(tuple(made), float(threshold), len(ordered))
+    return Redundancy(tuple(feature_groups), float(threshold), len(ordered))
 
 
 def _part(data: Dataset | ShardedDataset, columns: np.ndarray, max_examples: int) -> Table:
@@ -219,8 +219,8 @@ def leader_groups(n: int, pairs: Pairs) -> dict[int, dict[int, float]]:
         if led[leader]:
             continue
         own = slice(starts[leader], starts[leader + 1])
-        others = zip(pairs.second[own].tolist(), pairs.values[own].tolist(), strict=True)
-        groups[leader] = {i: value for i, value in others if not led[i]}
+        associated = zip(pairs.second[own].tolist(), pairs.values[own].tolist(), strict=True)
+        groups[leader] = {i: value for i, value in associated if not led[i]}
         led[list(groups[leader])] = True
     return groups
 

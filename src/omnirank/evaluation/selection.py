@@ -21,14 +21,14 @@ from omnirank.core.text import counted, with_error
 from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
-from omnirank.data.notes.traps import of_one_value
-from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
+from omnirank.data.notes import of_one_value
+from omnirank.ensembles.pct import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.predictor import ONE_VALUE
 from omnirank.evaluation.cross import FoldParts, judge, over_folds
 from omnirank.evaluation.evaluate import candidate_count
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.significance import significance
-from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.neighbors.weighted import warn_of_many_neighbors
 from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
 from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.tasks import get_task
@@ -185,20 +185,6 @@ class SelectionCurve:
                 "chosen": self.sizes == self.chosen_size,
             }
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold: numbers, strings and lists; undefined means are None."""
-        return {
-            "measure": self.measure,
-            "larger_is_better": self.larger_is_better,
-            "judged_by": self.judged_by,
-            "n_folds": self.n_folds,
-            "sizes": self.sizes.tolist(),
-            "means": [None if np.isnan(mean) else mean for mean in self.means.tolist()],
-            "standard_errors": [None if np.isnan(error) else error for error in self.standard_errors.tolist()],
-            "best_size": self.best_size,
-            "chosen_size": self.chosen_size,
-        }
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve; see `omnirank.plots.plot_selection`."""

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.multiplicity import COPIES_TEST
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
+from omnirank.core.ranking.certainty import COPIES_TEST
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
@@ -22,7 +22,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.files import number_names
 from omnirank.data.notes import share_remarks
 from omnirank.data.table import Table
-from omnirank.ensembles.feature_weights import check_feature_weights
+from omnirank.ensembles.supervision import check_feature_weights
 from omnirank.rankers.refits import check_ranker, check_takes_weights, ranker_and_data, seeded
 from omnirank.shards.dataset import ShardedDataset
 
@@ -100,7 +100,7 @@ def significance(
     check("n_rounds", n_rounds, choice("auto") | count(3))
     check("random_state", random_state, SEED)
     check("n_jobs", n_jobs, JOBS)
-    given = {} if sample_weight is None else {"sample_weight": sample_weight}
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     if isinstance(X, ShardedDataset) and not X.fits_in_memory:
         check_ranker(ranker)
         if groups is not None:
@@ -111,21 +111,21 @@ def significance(
                 f"permuted copies need all examples in memory: {X.why_not_in_memory}; or ask om.EnsembleRanker(), "
                 "whose unbiased score has p values of its own"
             )
-        return _ranking(own.fit(X, y, **given))
+        return _ranking(own.fit(X, y, **weights))
     ranker, dataset = ranker_and_data(ranker, X, y)
     dataset = dataset if groups is None else dataset.with_groups(groups)
     check_takes_weights(ranker, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     own = _own_p_values(ranker, method, random_state, n_jobs)
     if own is not None:
-        return _ranking(own.fit(dataset, **given))
+        return _ranking(own.fit(dataset, **weights))
     ranker = _with(ranker, n_jobs=n_jobs)
     random_state = seeded(ranker, random_state)
     seed = getattr(ranker, "random_state", None) if random_state is None else random_state
     entropy = root_entropy(seed)
-    ranking = clone(ranker).fit(dataset, **given).ranking_
+    ranking = clone(ranker).fit(dataset, **weights).ranking_
     n = _ROUNDS if n_rounds == "auto" else int(n_rounds)
-    one_round = _Round(ranker, dataset, entropy, given)
+    one_round = _Round(ranker, dataset, entropy, weights)
     rounds = np.array(run_parallel(one_round, range(n), n_jobs, description="ranking permuted copies"))
     scores, copies = np.split(rounds, 2, axis=1)
     p_values = copies_p_values(scores, copies, feature_kinds(dataset.features))
@@ -147,8 +147,8 @@ def _own_p_values(ranker: Any, method: str, random_state: RandomState, n_jobs: i
 
 
 def _ranking(fitted: Any) -> Ranking:
-    found: Ranking = fitted.ranking_
-    return found
+    ranking: Ranking = fitted.ranking_
+    return ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +169,8 @@ class _Round:
             settings["feature_weights"] = np.tile(np.maximum(weights, 0.0), 2)
         with progress_bars(False):
             ranking = _with(clone(self.ranker), **settings).fit(doubled, **self.given).ranking_
-        found: np.ndarray = ranking.scores
-        return found
+        scores: np.ndarray = ranking.scores
+        return scores
 
 
 def _with(ranker: Any, **values: Any) -> Any:
@@ -226,8 +226,8 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
             blocks[block][_new_rows(table.n_rows, len(cells), rng), slot] = cells
         numeric, codes = (np.hstack([getattr(table, block), copies]) for block, copies in blocks.items())
         doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
-    made = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
-    return share_remarks(made, dataset).with_groups(np.arange(table.n_rows) if groups is None else groups)
+    with_copies = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
+    return share_remarks(with_copies, dataset).with_groups(np.arange(table.n_rows) if groups is None else groups)
 
 
 def _permuted_cells(matrix: Any, groups: np.ndarray | None, rng: np.random.Generator) -> Any:
@@ -240,9 +240,9 @@ def _permuted_cells(matrix: Any, groups: np.ndarray | None, rng: np.random.Gener
         return sparse.hstack([sparse.csc_array(column) for column in columns], format="csc")
     ends = cells.indptr.tolist()
     drawn = [_new_rows(matrix.shape[0], ends[f + 1] - ends[f], rng) for f in range(matrix.shape[1])]
-    made = sparse.csc_array((cells.data, np.concatenate(drawn), cells.indptr), shape=matrix.shape)
-    made.sort_indices()
-    return made
+    permuted = sparse.csc_array((cells.data, np.concatenate(drawn), cells.indptr), shape=matrix.shape)
+    permuted.sort_indices()
+    return permuted
 
 
 def _new_rows(n_rows: int, n_cells: int, rng: np.random.Generator) -> np.ndarray:
@@ -324,12 +324,12 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
     middle = copies.mean(axis=0)
     away = copies - middle
     squares = (away**2).sum(axis=0)
-    others = (n * middle - copies) / (n - 1)
+    means_without = (n * middle - copies) / (n - 1)
     variance = np.maximum(squares - n / (n - 1) * away**2, 0.0) / (n - 2)
-    null = _in_units(copies, others, variance)
+    null = _in_units(copies, means_without, variance)
     own = _in_units(scores.mean(axis=0), middle, squares / (n - 1))
     of_rounds = scores.var(axis=0) * n
-    found = np.empty(len(own))
+    p_values = np.empty(len(own))
     everywhere = np.sort(null.ravel())
     for kind in dict.fromkeys(kinds):
         here = np.array([k == kind for k in kinds])
@@ -340,8 +340,8 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
         z = own[here] / np.sqrt(1 - rho * (1 - 1 / n))
         alike = np.sort(null[:, here].ravel())
         p = _share_above(z, alike)
-        found[here] = np.where(z > alike[-1], np.minimum(p, _share_above(z, everywhere)), p)
-    return found
+        p_values[here] = np.where(z > alike[-1], np.minimum(p, _share_above(z, everywhere)), p)
+    return p_values
 
 
 def _units(scores: np.ndarray, copies: np.ndarray) -> np.ndarray:

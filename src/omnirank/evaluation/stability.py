@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import DataError
 from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, number
-from omnirank.core.ranking.comparison import compare_rankings
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata
 from omnirank.data.resampling import resampled_rows
-from omnirank.evaluation.curves import top_sizes
+from omnirank.evaluation.cross import top_sizes
 from omnirank.rankers.refits import ranker_and_data, ranking_of_part, run_refits
 
 if TYPE_CHECKING:
@@ -157,10 +152,10 @@ class Stability(PickledWithoutCaches):
     @property
     def summary(self) -> str:
         """One line in words: which places are certain."""
-        found = "all scores are equal" if self.n_equal == self.n_resamples else self._places()
+        places = "all scores are equal" if self.n_equal == self.n_resamples else self._places()
         some = f", {self.n_equal} of them with equal scores only" if 0 < self.n_equal < self.n_resamples else ""
         sure = f"{100 * self.level:g} %, " if self._n_outside >= 1 else "in all of "
-        return f"{found} ({sure}{self.drawn}{some})"
+        return f"{places} ({sure}{self.drawn}{some})"
 
     def _places(self) -> str:
         groups = self._groups()
@@ -204,17 +199,6 @@ class Stability(PickledWithoutCaches):
         }
         sizes = [k for k in top_sizes(len(order)) if k < len(order)]
         return pd.DataFrame(columns | {f"top_{k}": self.top_probability(k)[order] for k in sizes})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold: the table by columns, the indices and the line in words."""
-        return {
-            "summary": self.summary,
-            "n_resamples": self.n_resamples,
-            "level": self.level,
-            "k": self.k,
-            "indices": {name: index._asdict() for name, index in self.indices.items()},
-            "features": {str(name): column.tolist() for name, column in self.to_frame().items()},
-        }
 
     def plot(self, ax: Axes | None = None, k: int = 20) -> Axes:
         """Draw the intervals of the ranks of the first k features; see `omnirank.plots.plot_rank_intervals`."""
@@ -310,8 +294,8 @@ def stability(
     own = copy.get_params(deep=False).get("random_state")
     entropy = root_entropy(stream(root_entropy(own if random_state is None else random_state), _RESAMPLES_KEY))
     ranked = _Resampled(dataset, entropy, share if resample == "subsample" else None)
-    found = run_refits(ranked, copy, range(n_resamples), n_jobs, "ranking resamples")
-    ranks = np.array([ranks for ranks, _ in found], dtype=np.int32)
+    resamples = run_refits(ranked, copy, range(n_resamples), n_jobs, "ranking resamples")
+    ranks = np.array([ranks for ranks, _ in resamples], dtype=np.int32)
     part = f" of {100 * share:g} % of the examples" if resample == "subsample" else ""
     return Stability(
         names=dataset.feature_names,
@@ -320,7 +304,7 @@ def stability(
         level=float(level),
         k=math.isqrt(n - 1) + 1 if k is None else int(k),
         drawn=f"{n_resamples} {resample if part else 'bootstrap sample'}s{part}",
-        n_equal=sum(equal for _, equal in found),
+        n_equal=sum(equal for _, equal in resamples),
     )
 
 
@@ -492,9 +476,9 @@ _NEGLIGIBLE = 1e-12
 def _over_pairs(pairs: np.ndarray, level: float, least: float) -> Index:
     """The mean over pairs of different rankings, with the interval by the jackknife over rankings."""
     m = len(pairs)
-    others = pairs.sum(axis=1) - np.diag(pairs)
-    total = float(others.sum())
-    without = (total - 2 * others) / ((m - 1) * (m - 2))
+    sums = pairs.sum(axis=1) - np.diag(pairs)
+    total = float(sums.sum())
+    without = (total - 2 * sums) / ((m - 1) * (m - 2))
     error = np.sqrt((m - 1) / m * float(np.sum((without - without.mean()) ** 2)))
     return _index(total / (m * (m - 1)), error, level, least)
 
@@ -505,65 +489,3 @@ def _index(value: float, error: float, level: float, least: float) -> Index:
     width = float(norm.ppf((1 + level) / 2) * error)
     value = float(np.clip(value, least, 1.0))
     return Index(value, max(least, value - width), min(1.0, value + width))
-
-
-_MEASURES = ("spearman", "kendall", "jaccard", "kuncheva", "fuji_area")
-
-
-@dataclass(frozen=True, eq=False)
-class Agreement:
-    """Agreement of several rankings.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        One row per pair: ``first``, ``second`` and the measures of `omnirank.compare_rankings`.
-    means : dict of str to float
-        Mean of each measure over the pairs in which it is defined.
-    top_counts : dict of str to int
-        In how many rankings a feature is among the top k, most often first, without features that never are.
-    k : int
-        Number of top features.
-    """
-
-    pairs: pd.DataFrame
-    means: Mapping[str, float]
-    top_counts: Mapping[str, int]
-    k: int
-
-
-def ranking_agreement(rankings: Mapping[str, Ranking] | Sequence[Ranking], k: int | None = None) -> Agreement:
-    """Return how much rankings agree, pair by pair and on average.
-
-    Parameters
-    ----------
-    rankings : mapping or sequence of Ranking
-        At least two, of the same features: of different folds (``FoldResults.rankings``), seeds or methods.
-    k : int, optional
-        Number of top features; by default the square root of the number of features, rounded up.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> from omnirank.evaluation.stability import ranking_agreement
-    >>> a = om.Ranking(["a", "b", "c"], [3.0, 2.0, 1.0], "genie3")
-    >>> b = om.Ranking(["a", "b", "c"], [2.0, 3.0, 1.0], "genie3")
-    >>> found = ranking_agreement([a, b, a], k=1)
-    >>> round(found.means["jaccard"], 3), found.top_counts
-    (0.333, {'a': 2, 'b': 1})
-    """
-    import pandas as pd
-
-    named = dict(rankings) if isinstance(rankings, Mapping) else {str(i): r for i, r in enumerate(rankings, 1)}
-    if len(named) < 2:
-        raise DataError(f"agreement needs at least two rankings, there are {len(named)}")
-    rows, size = [], k
-    for (first, a), (second, b) in combinations(named.items(), 2):
-        found = compare_rankings(a, b, k).to_dict()
-        size = found["k"]
-        rows.append({"first": first, "second": second} | {name: found[name] for name in _MEASURES})
-    assert size is not None
-    pairs = pd.DataFrame(rows)
-    means = {name: float(np.nanmean(pairs[name])) if pairs[name].notna().any() else np.nan for name in _MEASURES}
-    counts = Counter(name for ranking in named.values() for name in ranking.top(size))
-    return Agreement(pairs, means, dict(counts.most_common()), size)

@@ -22,11 +22,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.multiplicity import stepped_up
-from omnirank.core.parameters import check, choice, number
+from omnirank.core.parameters import check, choice, count, number
+from omnirank.core.ranking.certainty import stepped_up
+from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.text import counted
-from omnirank.core.types import ArrayLike
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.dataset import Dataset
+from omnirank.data.table import Table
+from omnirank.data.target import Target
+from omnirank.tasks import PrototypeColumns, get_task, prototype_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +57,6 @@ class Comparison:
         Bonferroni and Dunn's with a control. It counts only where Friedman's test rejects.
     p_values : DataFrame
         Of Wilcoxon's signed-rank test for each pair of methods.
-    nemenyi_p_values : DataFrame
-        Of Nemenyi's test for each pair of methods.
     significant : DataFrame of bool
         Pairs whose average ranks differ significantly: Friedman's test rejects and the distance is reached; with a
         control only pairs with it. For two methods: Wilcoxon's test rejects.
@@ -71,7 +75,6 @@ class Comparison:
     control: str | None
     critical_distance: float
     p_values: pd.DataFrame = field(repr=False)
-    nemenyi_p_values: pd.DataFrame = field(repr=False)
     significant: pd.DataFrame = field(repr=False)
     groups: tuple[tuple[str, ...], ...]
     values: pd.DataFrame = field(repr=False)
@@ -97,10 +100,10 @@ class Comparison:
         """
         names = list(self.average_ranks.index)
         reference = self.control if self.control is not None else names[0]
-        others = [name for name in names if name != reference]
+        compared = [name for name in names if name != reference]
         best = self.values.max(axis=1) if self.larger_is_better else self.values.min(axis=1)
-        raw = self.p_values.loc[reference, others]
-        adjusted = pd.Series(correct_p_values(raw.to_numpy(), self.alpha).adjusted, index=others)
+        raw = self.p_values.loc[reference, compared]
+        adjusted = pd.Series(correct_p_values(raw.to_numpy(), self.alpha).adjusted, index=compared)
         return pd.DataFrame(
             {
                 "average_rank": self.average_ranks,
@@ -228,7 +231,6 @@ def compare_methods(
         control=control,
         critical_distance=critical,
         p_values=p_values,
-        nemenyi_p_values=nemenyi_p_values(ranks, n_datasets),
         significant=pd.DataFrame(apart, index=ranks.index, columns=ranks.index),
         groups=() if control is not None else _groups(list(ranks.index), apart),
         values=values,
@@ -238,23 +240,23 @@ def compare_methods(
 
 def _wilcoxon_p_values(values: pd.DataFrame) -> pd.DataFrame:
     names = values.columns
-    found = np.ones((len(names), len(names)))
+    p_values = np.ones((len(names), len(names)))
     for i in range(len(names)):
         for j in range(i):
-            found[i, j] = found[j, i] = wilcoxon_test(values.iloc[:, i], values.iloc[:, j]).p_value
-    return pd.DataFrame(found, index=names, columns=names)
+            p_values[i, j] = p_values[j, i] = wilcoxon_test(values.iloc[:, i], values.iloc[:, j]).p_value
+    return pd.DataFrame(p_values, index=names, columns=names)
 
 
 def _groups(names: list[str], apart: np.ndarray) -> tuple[tuple[str, ...], ...]:
     """Largest runs of methods, in the order of their ranks, whose first and last do not differ."""
     ends = [max(np.flatnonzero(~apart[i]).tolist()) for i in range(len(names))]
-    found: list[tuple[str, ...]] = []
+    groups: list[tuple[str, ...]] = []
     reached = -1
     for start, end in enumerate(ends):
         if end > reached:
-            found.append(tuple(names[start : end + 1]))
+            groups.append(tuple(names[start : end + 1]))
             reached = end
-    return tuple(found)
+    return tuple(groups)
 
 
 def rounded(table: pd.DataFrame, *, decimals: int | None = None, digits: int | None = None) -> pd.DataFrame:
@@ -487,32 +489,6 @@ def bonferroni_dunn_distance(n_methods: int, n_datasets: int, alpha: float = 0.0
     return quantile * _standard_error(n_methods, n_datasets)
 
 
-def nemenyi_p_values(ranks: pd.Series, n_datasets: int) -> pd.DataFrame:
-    """Return the p values of Nemenyi's test for all pairs of methods.
-
-    Parameters
-    ----------
-    ranks : Series
-        Average rank of each method.
-    n_datasets : int
-        Number of data sets.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from omnirank.evaluation.statistics import nemenyi_p_values
-    >>> float(nemenyi_p_values(pd.Series({"a": 1.0, "b": 2.0}), 8).loc["a", "b"].round(4))
-    0.0047
-    """
-    from scipy.stats import studentized_range
-
-    values = ranks.to_numpy(dtype=np.float64)
-    distance = np.abs(values[:, None] - values) / _standard_error(len(values), n_datasets)
-    p_values = studentized_range.sf(distance * math.sqrt(2), len(values), np.inf)
-    np.fill_diagonal(p_values, 1.0)
-    return pd.DataFrame(np.clip(p_values, 0.0, 1.0), index=ranks.index, columns=ranks.index)
-
-
 def _standard_error(n_methods: int, n_datasets: int) -> float:
     if n_methods < 2 or n_datasets < 1:
         raise ParameterError(f"{n_methods} methods on {n_datasets} data sets cannot be compared")
@@ -704,3 +680,146 @@ def latex_text(text: str) -> str:
     """
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(special.get(char, f"\\{char}" if char in "&%$#_{}" else char) for char in text)
+
+
+# -- the clustering hypothesis ---------------------------------------------------------------------
+
+
+_FORMS = ("variance", "std")
+_OVER_RUNS = ("best", "median")
+_N_CLUSTERS = 8
+
+
+def clustering_hypothesis(
+    data: Dataset,
+    *,
+    form: str = "variance",
+    n_clusters: int | None = None,
+    n_runs: int = 5,
+    over_runs: str = "best",
+    random_state: RandomState = None,
+) -> float:
+    """Return how far clusters of the features, found without the target, agree with it.
+
+    One class: the adjusted Rand index of clusters and classes. Everything else: CH = 1 - mean over targets of v_j, with
+    v_j the variance of the target within clusters relative to that in the data (for a nominal target the Gini index;
+    for labels in a hierarchy a mean weighted by their weights).
+
+    Parameters
+    ----------
+    data : Dataset
+        Clusters are made of all examples, the agreement is that of the labelled ones. Features are not scaled, levels
+        are indicators, and missing cells take the feature's mean.
+    form : {"variance", "std"}
+        As defined above, or with the square root of every v_j, which is what published values hold.
+    n_clusters : int, optional
+        By default the number of classes, 8 for other tasks.
+    n_runs : int
+        Runs of k-means from different starts.
+    over_runs : {"best", "median"}
+        Which of the runs to return.
+    random_state : None, int, RandomState or Generator
+        Seed of the starts.
+
+    References
+    ----------
+    Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.statistics import clustering_hypothesis
+    >>> data = om.Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
+    >>> clustering_hypothesis(data, random_state=1)
+    1.0
+    """
+    if data.target is None or not data.labelled.any():
+        raise DataError(f"{data.name} has no known target to compare clusters with")
+    check("form", form, choice(*_FORMS))
+    check("over_runs", over_runs, choice(*_OVER_RUNS))
+    check("n_runs", n_runs, count(1))
+    known = data.labelled
+    target = data.target.take(known)
+    task = get_task(data.task)
+    columns, is_classes = task.columns(target, data.hierarchy), task.is_one_class
+    if n_clusters is None:
+        n_clusters = len(np.unique(target.values)) if is_classes else _N_CLUSTERS
+    matrix = _feature_matrix(data.features)
+    n_clusters = min(n_clusters, len(np.unique(matrix, axis=0)))
+    entropy = root_entropy(random_state)
+    agreements = []
+    for run in range(n_runs):
+        clusters = _clusters(matrix, n_clusters, stream(entropy, run))[known]
+        agreements.append(
+            _rand_index(target, clusters) if is_classes else explained_by_clusters(columns, clusters, form)
+        )
+    return float(np.max(agreements) if over_runs == "best" else np.median(agreements))
+
+
+def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form: str = "variance") -> float:
+    """Return the share of the target's variance that clusters explain; targets that are constant are left out.
+
+    Parameters
+    ----------
+    columns : PrototypeColumns
+        The coded target.
+    clusters : ndarray of int
+        Cluster of each example.
+    form : {"variance", "std"}
+        As in `clustering_hypothesis`.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN where no target varies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.target import Target
+    >>> from omnirank.evaluation.statistics import explained_by_clusters
+    >>> from omnirank.tasks import prototype_columns
+    >>> target = Target.numeric(np.array([[0.0], [2.0], [4.0], [6.0]]), ["yield"])
+    >>> explained_by_clusters(prototype_columns(target), np.array([0, 0, 1, 1]))
+    0.8
+    """
+    values = columns.scaled(columns.dense())
+    whole = columns.impurity
+    within = np.zeros(values.shape[1])
+    n_known = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    for cluster in np.unique(clusters):
+        part = values[clusters == cluster]
+        known = ~np.isnan(part)
+        n_part = np.maximum(known.sum(axis=0), 1)
+        centre = np.where(known, part, 0.0).sum(axis=0) / n_part
+        within += np.where(known, (part - centre) ** 2, 0.0).sum(axis=0) / n_known
+    inside = np.bincount(columns.variable, weights=within, minlength=columns.n_variables)
+    varying = (whole > 0) & (columns.weights > 0)
+    if not varying.any():
+        return float("nan")
+    left = inside[varying] / whole[varying]
+    return float(1 - np.average(np.sqrt(left) if form == "std" else left, weights=columns.weights[varying]))
+
+
+def _feature_matrix(table: Table) -> np.ndarray:
+    values = np.array(prototype_columns(Target.from_table(table)).dense(), dtype=np.float64)
+    known = ~np.isnan(values)
+    if not known.all():
+        means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        values = np.where(known, values, means)
+    return values
+
+
+def _clusters(matrix: np.ndarray, n_clusters: int, random: np.random.Generator) -> np.ndarray:
+    from sklearn.cluster import KMeans
+
+    seed = int(random.integers(2**31))
+    # one thread: its sums, and with them the clusters, do not depend on the number of cores
+    with one_blas_thread(openmp=True):
+        return KMeans(n_clusters, init="k-means++", n_init=1, random_state=seed).fit(matrix).labels_
+
+
+def _rand_index(target: Target, clusters: np.ndarray) -> float:
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(target.values[:, 0], clusters))

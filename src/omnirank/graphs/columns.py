@@ -70,13 +70,13 @@ class GraphColumns:
         importances : ndarray
             One number per column, larger is better.
         """
-        found = np.full(self.n_features, importances.min(initial=np.inf) if len(importances) else 0.0)
+        means = np.full(self.n_features, importances.min(initial=np.inf) if len(importances) else 0.0)
         weights = self.variances
         total = np.bincount(self.feature, weights, self.n_features)
         sums = np.bincount(self.feature, weights * importances, self.n_features)
         varies = np.bincount(self.feature, minlength=self.n_features) > 0
-        found[varies] = sums[varies] / total[varies]
-        return found
+        means[varies] = sums[varies] / total[varies]
+        return means
 
 
 def graph_columns(table: Table) -> GraphColumns:

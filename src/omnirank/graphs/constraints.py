@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -12,8 +13,7 @@ from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.parameters import check_weights
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
-from omnirank.graphs.affinity import Edges, heat_of_rows, kernel_width, neighbor_edges
-from omnirank.graphs.quotients import degrees, laplacian_scores
+from omnirank.graphs.affinity import Edges, degrees, heat_of_rows, kernel_width, laplacian_scores, neighbor_edges
 from omnirank.tasks import get_task
 
 # Different label sets of which the similarities are held.
@@ -205,10 +205,10 @@ def soft_constrained_scores(
     degree = degrees(apart)
     known = values[labelled]
     rows = blocks(len(labelled), -(-len(labelled) // _ROWS))
-    found = run_parallel(_Together(known, width, similarity), rows, n_jobs, description="comparing labels")
-    together = np.concatenate([sums for sums, _ in found])
+    sums = run_parallel(partial(_together, known, width, similarity), rows, n_jobs, description="comparing labels")
+    together = np.concatenate([of_rows for of_rows, _ in sums])
     degree[labelled] += together
-    crossed = np.add.reduce([products for _, products in found])
+    crossed = np.add.reduce([products for _, products in sums])
     squares = degree @ values**2
     along = 2 * (squares - np.einsum("ij,ij->j", values, apart @ values) - crossed)
     centre = (degree @ values) / degree.sum()
@@ -217,7 +217,7 @@ def soft_constrained_scores(
     if isinstance(similarity, FewSets):
         spread += _of_sets(known, similarity, degree[labelled])
     else:
-        different = _Different(known, similarity, degree[labelled])
+        different = partial(_different, known, similarity, degree[labelled])
         spread += np.add.reduce(run_parallel(different, rows, n_jobs, description="comparing labels"))
     # what is left of sums that cancel is rounding; where nothing is to be told apart, no score is worse
     told = spread > 1e-12 * n * squares
@@ -225,36 +225,24 @@ def soft_constrained_scores(
     return np.where(told, scores, scores[told].max(initial=0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class _Together:
+def _together(
+    values: np.ndarray, width: float, similarity: LabelSimilarity, rows: range
+) -> tuple[np.ndarray, np.ndarray]:
     """Sums of the affinities of labelled examples, and f' S f over them, for the rows of a block."""
-
-    values: np.ndarray
-    width: float
-    similarity: LabelSimilarity
-
-    def __call__(self, rows: range) -> tuple[np.ndarray, np.ndarray]:
-        part = slice(rows.start, rows.stop)
-        affinity = heat_of_rows(self.values, rows, self.width)
-        affinity[np.arange(len(rows)), np.arange(rows.start, rows.stop)] = 1.0
-        affinity *= self.similarity(part)
-        return affinity.sum(axis=1), np.einsum("ij,ij->j", self.values[part], affinity @ self.values)
+    part = slice(rows.start, rows.stop)
+    affinity = heat_of_rows(values, width, rows)
+    affinity[np.arange(len(rows)), np.arange(rows.start, rows.stop)] = 1.0
+    affinity *= similarity(part)
+    return affinity.sum(axis=1), np.einsum("ij,ij->j", values[part], affinity @ values)
 
 
-@dataclass(frozen=True, eq=False)
-class _Different:
+def _different(values: np.ndarray, similarity: LabelSimilarity, degree: np.ndarray, rows: range) -> np.ndarray:
     """What the rows of a block add to the sum of (f_i - f_j)^2 (1 - P_ij)^2 D_ii."""
-
-    values: np.ndarray
-    similarity: LabelSimilarity
-    degree: np.ndarray
-
-    def __call__(self, rows: range) -> np.ndarray:
-        part = slice(rows.start, rows.stop)
-        own, degree = self.values[part], self.degree[part]
-        weight = (1 - self.similarity(part)) ** 2
-        found = (degree * weight.sum(axis=1)) @ own**2 + (degree @ weight) @ self.values**2
-        return found - 2 * degree @ (own * (weight @ self.values))
+    part = slice(rows.start, rows.stop)
+    own, own_degree = values[part], degree[part]
+    weight = (1 - similarity(part)) ** 2
+    sums = (own_degree * weight.sum(axis=1)) @ own**2 + (own_degree @ weight) @ values**2
+    return sums - 2 * own_degree @ (own * (weight @ values))
 
 
 def _of_sets(values: np.ndarray, similarity: FewSets, degree: np.ndarray) -> np.ndarray:
@@ -264,8 +252,8 @@ def _of_sets(values: np.ndarray, similarity: FewSets, degree: np.ndarray) -> np.
     member = sparse.csr_array((np.ones(len(values)), similarity.sets, np.arange(len(values) + 1)))
     sums, squares, sizes = (member.T @ each for each in (values, values**2, np.ones(len(values))))
     weighed, weighed_squares = (member.T @ (degree[:, None] * each) for each in (values, values**2))
-    found = (weight @ sizes) @ weighed_squares + (member.T @ degree @ weight) @ squares
-    return found - 2 * np.einsum("ij,ij->j", weighed, weight @ sums)
+    squared = (weight @ sizes) @ weighed_squares + (member.T @ degree @ weight) @ squares
+    return squared - 2 * np.einsum("ij,ij->j", weighed, weight @ sums)
 
 
 def semi_supervised_scores(

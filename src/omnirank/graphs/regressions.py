@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import linalg, sparse
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import blocks, counted_steps, run_parallel
-from omnirank.graphs.quotients import degrees, smallest_pairs
+from omnirank.graphs.affinity import degrees, smallest_pairs
 from omnirank.neighbors.euclidean import nearest_rows
 
 # Norms below this count as this much: a column that has once been left out may come back.
@@ -143,8 +144,8 @@ def isolated(affinity: Any) -> np.ndarray:
     >>> isolated(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1e-30], [0.0, 1e-30, 0.0]])).tolist()
     [False, False, True]
     """
-    found = degrees(affinity)
-    return found <= _VANISHING * found.max()
+    degree = degrees(affinity)
+    return degree <= _VANISHING * degree.max()
 
 
 def sparse_fits(values: np.ndarray, targets: np.ndarray, n_coefficients: int, n_jobs: int | None = None) -> np.ndarray:
@@ -168,35 +169,27 @@ def sparse_fits(values: np.ndarray, targets: np.ndarray, n_coefficients: int, n_
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    fits = _Path(np.asfortranarray(values), targets - targets.mean(axis=0), n_coefficients)
+    fits = partial(_end_of_path, np.asfortranarray(values), targets - targets.mean(axis=0), n_coefficients)
     with warnings.catch_warnings():
         # of columns that are combinations of others one is left out, as it must be
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = run_parallel(fits, range(targets.shape[1]), n_jobs, description="fitting regressions")
-    return np.column_stack(found)
+        coefficients = run_parallel(fits, range(targets.shape[1]), n_jobs, description="fitting regressions")
+    return np.column_stack(coefficients)
 
 
-@dataclass(frozen=True, eq=False)
-class _Path:
-    values: np.ndarray
-    targets: np.ndarray
-    n_steps: int
+def _end_of_path(values: np.ndarray, targets: np.ndarray, n_steps: int, number: int) -> np.ndarray:
+    from sklearn.linear_model import lars_path
 
-    def __call__(self, number: int) -> np.ndarray:
-        from sklearn.linear_model import lars_path
-
-        _, _, found = lars_path(
-            self.values, self.targets[:, number], max_iter=self.n_steps, method="lasso", return_path=False
-        )
-        return found
+    return lars_path(values, targets[:, number], max_iter=n_steps, method="lasso", return_path=False)[2]
 
 
 class Fit(NamedTuple):
-    """The end of an iteration."""
+    """The end of an iteration; the objective after each step, where it decides about the end."""
 
     coefficients: np.ndarray
-    objectives: list[float]
+    n_iterations: int
     converged: bool
+    objectives: Sequence[float] = ()
 
 
 def cluster_indicators(values: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
@@ -267,8 +260,8 @@ def nonnegative_fit(
         F = F / np.sqrt(np.maximum(np.einsum("ij,ij->j", F, F), _TINY))
         objectives.append(_objective(F, W, values, affinity, degree, alpha, beta))
         if step and abs(objectives[-1] - objectives[-2]) <= tol * abs(objectives[-1]):
-            return Fit(W, objectives, True)
-    return Fit(W, objectives, False)
+            return Fit(W, step + 1, True, objectives)
+    return Fit(W, max_iter, False, objectives)
 
 
 def _objective(
@@ -305,31 +298,26 @@ def local_scatter(
     members = np.column_stack([np.arange(n), nearest_rows(values, k, n_jobs)])
     size = max(1, min(_MOST_ROWS, _MOST_CELLS // (members.shape[1] * values.shape[1])))
     parts = blocks(n, -(-n // size))
-    inverses = run_parallel(_Inverses(values, members, gamma), parts, n_jobs, description="inverting neighbourhoods")
+    inverses = run_parallel(
+        partial(_inverses, values, members, gamma), parts, n_jobs, description="inverting neighbourhoods"
+    )
     cells = np.concatenate(inverses)
     first = np.broadcast_to(members[:, :, None], cells.shape).ravel()
     second = np.broadcast_to(members[:, None, :], cells.shape).ravel()
     together = sparse.csr_array((cells.ravel(), (first, second)), shape=(n, n))
-    found = coordinates.T @ (together @ coordinates)
-    return (found + found.T) / 2
+    scatter = coordinates.T @ (together @ coordinates)
+    return (scatter + scatter.T) / 2
 
 
-@dataclass(frozen=True, eq=False)
-class _Inverses:
+def _inverses(values: np.ndarray, members: np.ndarray, gamma: float, rows: range) -> np.ndarray:
     """H (X_i X_i' + gamma I)^-1 H of the examples of a block."""
-
-    values: np.ndarray
-    members: np.ndarray
-    gamma: float
-
-    def __call__(self, rows: range) -> np.ndarray:
-        near = self.values[self.members[rows.start : rows.stop]]
-        near = near - near.mean(axis=1, keepdims=True)
-        gram = near @ near.transpose(0, 2, 1)
-        size = gram.shape[1]
-        gram[:, np.arange(size), np.arange(size)] += self.gamma
-        centre = np.eye(size) - 1 / size
-        return centre @ np.linalg.inv(gram) @ centre
+    near = values[members[rows.start : rows.stop]]
+    near = near - near.mean(axis=1, keepdims=True)
+    gram = near @ near.transpose(0, 2, 1)
+    size = gram.shape[1]
+    gram[:, np.arange(size), np.arange(size)] += gamma
+    centre = np.eye(size) - 1 / size
+    return centre @ np.linalg.inv(gram) @ centre
 
 
 def discriminative_fit(scatter: np.ndarray, n_vectors: int, gamma: float, max_iter: int, tol: float) -> Fit:
@@ -358,16 +346,8 @@ def discriminative_fit(scatter: np.ndarray, n_vectors: int, gamma: float, max_it
         penalty = reweighted(W)
         objectives.append(float(np.sum(W * (scatter @ W))) + gamma * float(row_norms(W).sum()))
         if step and abs(objectives[-1] - objectives[-2]) <= tol * abs(objectives[-1]):
-            return Fit(W, objectives, True)
-    return Fit(W, objectives, False)
-
-
-class SpreadFit(NamedTuple):
-    """The end of an iteration: coefficients, how many iterations there were, and whether they converged."""
-
-    coefficients: np.ndarray
-    n_iterations: int
-    converged: bool
+            return Fit(W, step + 1, True, objectives)
+    return Fit(W, max_iter, False, objectives)
 
 
 def spread_labels_fit(
@@ -380,7 +360,7 @@ def spread_labels_fit(
     label_weight: float,
     max_iter: int,
     tol: float,
-) -> SpreadFit:
+) -> Fit:
     r"""Alternate between the labels F of all examples and the coefficients W until these hardly change.
 
     .. math:: \min_{F, W, b} \mathrm{Tr}(F' L F) + \mathrm{Tr}((F - Y)' U (F - Y))
@@ -425,6 +405,6 @@ def spread_labels_fit(
         W = ridge(values, F, penalty)
         penalty = gamma / mu * reweighted(W)
         if before is not None and np.linalg.norm(W - before) <= tol * np.linalg.norm(W):
-            return SpreadFit(W, step + 1, True)
+            return Fit(W, step + 1, True)
         before = W
-    return SpreadFit(W, max_iter, False)
+    return Fit(W, max_iter, False)

@@ -20,7 +20,6 @@ for every whole number TP between the points A and B. The area is that of the tr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +30,24 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.types import ArrayLike, MatrixLike
 from omnirank.data.containers import checked_sparse, unmasked
 from omnirank.data.table import is_sparse
-from omnirank.measures.classes import F1_MACRO, SUBSET_ACCURACY
-from omnirank.measures.decisions import reaches
-from omnirank.measures.table import Measure, larger, mean_defined, smaller
+from omnirank.measures.table import F1_MACRO, SUBSET_ACCURACY, larger, mean_defined, reaches, smaller
 
+# What `label_set_measures` returns.
+SET_MEASURES = (
+    SUBSET_ACCURACY,
+    F1_MACRO,
+    smaller("hamming_loss", "Hamming loss", "share of (example, label) pairs that are wrong"),
+    larger("jaccard_samples", "multi-label accuracy", "mean over examples of right / relevant or predicted labels"),
+    larger("precision_samples", "multi-label precision", "mean over examples of right / predicted labels"),
+    larger("recall_samples", "multi-label recall", "mean over examples of right / relevant labels"),
+    larger("f1_samples", "multi-label F1", "mean over examples of F1 of their two sets"),
+    larger("precision_micro", "micro precision", "TP / (TP + FP) of all labels together"),
+    larger("recall_micro", "micro recall", "TP / (TP + FN) of all labels together"),
+    larger("f1_micro", "micro F1", "2 TP / (2 TP + FP + FN) of all labels together"),
+    larger("precision_macro", "macro precision", "mean over labels of TP / (TP + FP)"),
+    larger("recall_macro", "macro recall", "mean over labels of TP / (TP + FN)"),
+)
+# What `label_order_measures` returns.
 ORDER_MEASURES = (
     smaller("one_error", "one error", "share of examples whose top label is not relevant"),
     smaller("coverage", "coverage", "mean number of top labels that hold all relevant ones"),
@@ -67,7 +80,50 @@ def as_labels(truth: MatrixLike) -> np.ndarray:
     return values.astype(np.float64, copy=False)
 
 
-# -- over examples --------------------------------------------------------------------------------
+# -- label sets -----------------------------------------------------------------------------------
+
+
+def label_set_measures(truth: MatrixLike, predicted: ArrayLike) -> dict[str, float]:
+    """Return all measures of predicted label sets.
+
+    Over examples: subset accuracy is the share with Y = Z, multi-label accuracy (``jaccard_samples``) the mean of
+    ``|Y & Z| / |Y | Z|``, precision that of ``|Y & Z| / |Z|``, recall that of ``|Y & Z| / |Y|``, and F1 that of
+    ``2 |Y & Z| / (|Y| + |Z|)``; 0/0 counts 1 where the other set is empty as well, else 0. Over labels: TP / (TP + FP),
+    TP / (TP + FN) and 2 TP / (2 TP + FP + FN), of all labels together (micro) or as the mean over labels (macro); 0/0
+    counts 0.
+
+    Parameters
+    ----------
+    truth : array-like or sparse container of shape (n, L)
+        Label sets as 0 and 1; NaN = unknown, left out.
+    predicted : array-like of shape (n, L)
+        Predicted label sets.
+
+    Examples
+    --------
+    >>> from omnirank.measures import label_set_measures
+    >>> found = label_set_measures([[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]])
+    >>> found["subset_accuracy"], found["jaccard_samples"], found["recall_micro"]
+    (0.6666666666666666, 0.8333333333333334, 0.6666666666666666)
+    """
+    relevant, chosen, known = _sets(truth, predicted)
+    both = relevant & chosen
+    in_both, in_truth, in_chosen = (sets.sum(axis=1) for sets in (both, relevant, chosen))  # by example
+    right, true, predicted_counts = (sets.sum(axis=0) for sets in (both, relevant, chosen))  # by label
+    return {
+        "subset_accuracy": float(np.mean((relevant == chosen).all(axis=1))),
+        "f1_macro": float(np.mean(_share(2 * right, true + predicted_counts))),
+        "hamming_loss": _hamming_loss(relevant, chosen, known),
+        "jaccard_samples": float(np.mean(_share(in_both, (relevant | chosen).sum(axis=1), 1.0))),
+        "precision_samples": float(np.mean(_share(in_both, in_chosen, in_truth == 0))),
+        "recall_samples": float(np.mean(_share(in_both, in_truth, in_chosen == 0))),
+        "f1_samples": float(np.mean(_share(2 * in_both, in_truth + in_chosen, 1.0))),
+        "precision_micro": float(_share(right.sum(), predicted_counts.sum())),
+        "recall_micro": float(_share(right.sum(), true.sum())),
+        "f1_micro": float(_share(2 * right.sum(), true.sum() + predicted_counts.sum())),
+        "precision_macro": float(np.mean(_share(right, predicted_counts))),
+        "recall_macro": float(np.mean(_share(right, true))),
+    }
 
 
 def hamming_loss(truth: MatrixLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
@@ -93,194 +149,12 @@ def hamming_loss(truth: MatrixLike, predicted: ArrayLike, weights: ArrayLike | N
     >>> hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]]), hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]], [1, 0.75])
     (0.25, 0.25)
     """
-    relevant, chosen, known = _sets(truth, predicted)
+    return _hamming_loss(*_sets(truth, predicted), weights)
+
+
+def _hamming_loss(relevant: np.ndarray, chosen: np.ndarray, known: np.ndarray, weights: Any = None) -> float:
     wrong = (relevant != chosen).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return float(np.mean(wrong if weights is None else np.asarray(weights, dtype=np.float64) * wrong))
-
-
-def subset_accuracy(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return the share of examples with Y = Z.
-
-    Examples
-    --------
-    >>> from omnirank.measures import subset_accuracy
-    >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [0, 1]])
-    0.5
-    """
-    relevant, chosen, _ = _sets(truth, predicted)
-    return float(np.mean((relevant == chosen).all(axis=1)))
-
-
-def jaccard_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label accuracy, the mean over examples of ``|Y & Z| / |Y | Z|``; 1 where both are empty.
-
-    Examples
-    --------
-    >>> from omnirank.measures import jaccard_samples
-    >>> jaccard_samples([[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]])
-    0.8333333333333334
-    """
-    relevant, chosen, _ = _sets(truth, predicted)
-    return _mean_share((relevant & chosen).sum(axis=1), (relevant | chosen).sum(axis=1), 1.0)
-
-
-def precision_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label precision, the mean over examples of ``|Y & Z| / |Z|``; for empty Z 1 if Y is empty, else 0.
-
-    Examples
-    --------
-    >>> from omnirank.measures import precision_samples
-    >>> precision_samples([[1, 0], [1, 0], [0, 0]], [[1, 1], [0, 0], [0, 0]])
-    0.5
-    """
-    relevant, chosen, _ = _sets(truth, predicted)
-    return _mean_share((relevant & chosen).sum(axis=1), chosen.sum(axis=1), ~relevant.any(axis=1))
-
-
-def recall_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label recall, the mean over examples of ``|Y & Z| / |Y|``; for empty Y 1 if Z is empty, else 0.
-
-    Examples
-    --------
-    >>> from omnirank.measures import recall_samples
-    >>> recall_samples([[1, 1], [0, 0], [0, 0]], [[1, 0], [0, 1], [0, 0]])
-    0.5
-    """
-    relevant, chosen, _ = _sets(truth, predicted)
-    return _mean_share((relevant & chosen).sum(axis=1), relevant.sum(axis=1), ~chosen.any(axis=1))
-
-
-def f1_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label F1, the mean over examples of ``2 |Y & Z| / (|Y| + |Z|)``; 1 where both are empty.
-
-    Examples
-    --------
-    >>> from omnirank.measures import f1_samples
-    >>> f1_samples([[1, 1], [0, 0]], [[1, 0], [0, 0]])
-    0.8333333333333333
-    """
-    relevant, chosen, _ = _sets(truth, predicted)
-    return _mean_share(2 * (relevant & chosen).sum(axis=1), relevant.sum(axis=1) + chosen.sum(axis=1), 1.0)
-
-
-# -- over labels ----------------------------------------------------------------------------------
-
-
-def precision_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return TP / (TP + FP) of all labels together; 0 where nothing is predicted.
-
-    Examples
-    --------
-    >>> from omnirank.measures import precision_micro
-    >>> precision_micro([[1, 0], [1, 0]], [[1, 1], [0, 0]])
-    0.5
-    """
-    both, _, chosen = _label_counts(truth, predicted)
-    return float(_share(both.sum(), chosen.sum()))
-
-
-def recall_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return TP / (TP + FN) of all labels together; 0 where nothing is relevant.
-
-    Examples
-    --------
-    >>> from omnirank.measures import recall_micro
-    >>> recall_micro([[1, 1], [1, 1]], [[1, 0], [0, 0]])
-    0.25
-    """
-    both, relevant, _ = _label_counts(truth, predicted)
-    return float(_share(both.sum(), relevant.sum()))
-
-
-def f1_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return 2 TP / (2 TP + FP + FN) of all labels together; 0 where nothing is relevant or predicted.
-
-    Examples
-    --------
-    >>> from omnirank.measures import f1_micro
-    >>> f1_micro([[1, 1], [1, 0]], [[1, 0], [0, 0]])
-    0.5
-    """
-    both, relevant, chosen = _label_counts(truth, predicted)
-    return float(_share(2 * both.sum(), relevant.sum() + chosen.sum()))
-
-
-def precision_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return the mean over labels of TP / (TP + FP); a label that is never predicted counts 0.
-
-    Examples
-    --------
-    >>> from omnirank.measures import precision_macro
-    >>> precision_macro([[1, 1], [1, 0]], [[1, 0], [1, 0]])
-    0.5
-    """
-    both, _, chosen = _label_counts(truth, predicted)
-    return float(np.mean(_share(both, chosen)))
-
-
-def recall_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return the mean over labels of TP / (TP + FN); a label that no example has counts 0.
-
-    Examples
-    --------
-    >>> from omnirank.measures import recall_macro
-    >>> recall_macro([[1, 0], [1, 0]], [[1, 0], [0, 1]])
-    0.25
-    """
-    both, relevant, _ = _label_counts(truth, predicted)
-    return float(np.mean(_share(both, relevant)))
-
-
-def f1_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return the mean over labels of 2 TP / (2 TP + FP + FN); a label neither present nor predicted counts 0.
-
-    Examples
-    --------
-    >>> from omnirank.measures import f1_macro
-    >>> f1_macro([[1, 0], [1, 0]], [[1, 0], [1, 0]])
-    0.5
-    """
-    both, relevant, chosen = _label_counts(truth, predicted)
-    return float(np.mean(_share(2 * both, relevant + chosen)))
-
-
-# Every measure of predicted label sets, and what it is.
-_DESCRIBED: dict[Callable[..., float], Measure] = {
-    subset_accuracy: SUBSET_ACCURACY,
-    f1_macro: F1_MACRO,
-    hamming_loss: smaller("hamming_loss", "Hamming loss", "share of (example, label) pairs that are wrong"),
-    jaccard_samples: larger(
-        "jaccard_samples", "multi-label accuracy", "mean over examples of right / relevant or predicted labels"
-    ),
-    precision_samples: larger(
-        "precision_samples", "multi-label precision", "mean over examples of right / predicted labels"
-    ),
-    recall_samples: larger("recall_samples", "multi-label recall", "mean over examples of right / relevant labels"),
-    f1_samples: larger("f1_samples", "multi-label F1", "mean over examples of F1 of their two sets"),
-    precision_micro: larger("precision_micro", "micro precision", "TP / (TP + FP) of all labels together"),
-    recall_micro: larger("recall_micro", "micro recall", "TP / (TP + FN) of all labels together"),
-    f1_micro: larger("f1_micro", "micro F1", "2 TP / (2 TP + FP + FN) of all labels together"),
-    precision_macro: larger("precision_macro", "macro precision", "mean over labels of TP / (TP + FP)"),
-    recall_macro: larger("recall_macro", "macro recall", "mean over labels of TP / (TP + FN)"),
-}
-
-
-SET_MEASURES = tuple(_DESCRIBED.values())
-
-
-def label_set_measures(truth: MatrixLike, predicted: ArrayLike) -> dict[str, float]:
-    """Return all measures of predicted label sets.
-
-    Examples
-    --------
-    >>> from omnirank.measures.labels import label_set_measures
-    >>> label_set_measures([[1, 0], [1, 1]], [[1, 0], [0, 1]])["hamming_loss"]
-    0.25
-    """
-    return {found.name: function(truth, predicted) for function, found in _DESCRIBED.items()}
-
-
-# -- parts ----------------------------------------------------------------------------------------
 
 
 def _sets(truth: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -292,19 +166,54 @@ def _sets(truth: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return values > 0.5, (predicted > 0.5) & known, known
 
 
-def _label_counts(truth: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How often every label is relevant and predicted, relevant, predicted."""
-    relevant, chosen, _ = _sets(truth, predicted)
-    return (relevant & chosen).sum(axis=0), relevant.sum(axis=0), chosen.sum(axis=0)
+def _share(part: Any, whole: Any, undefined: Any = 0.0) -> Any:
+    """The quotient, where 0/0 is what the measure takes it for."""
+    return np.where(whole > 0, part / np.maximum(whole, 1), undefined)
 
 
-def _share(part: Any, whole: Any) -> Any:
-    """The quotient; 0 for 0/0."""
-    return np.where(whole > 0, part / np.maximum(whole, 1), 0.0)
+# -- the order of labels --------------------------------------------------------------------------
 
 
-def _mean_share(part: np.ndarray, whole: np.ndarray, undefined: Any) -> float:
-    return float(np.mean(np.where(whole > 0, part / np.maximum(whole, 1), undefined)))
+def label_order_measures(
+    truth: MatrixLike, scores: ArrayLike, variant: str = "standard", threshold: float = 0.5
+) -> dict[str, float]:
+    """Return all measures of the order in which scores put the labels of an example.
+
+    One error is the share of examples whose top label is not relevant (of equal scores the first label is the top),
+    coverage the mean number of labels that score at least as high as all relevant ones (at best the mean number of
+    relevant labels, as in scikit-learn; some texts subtract 1), ranking loss the mean share of (relevant, irrelevant)
+    pairs in the wrong order, and average precision the mean over relevant labels of the precision down to the label.
+    An example with all or no labels relevant counts 0 in the ranking loss and 1 in average precision.
+
+    Parameters
+    ----------
+    truth : array-like or sparse container of shape (n, L)
+        Label sets as 0 and 1; NaN = unknown, left out.
+    scores : array-like of shape (n, L)
+        Predicted label frequencies.
+    variant : {"standard", "clus"}
+        In the second, a top label is an error when its prediction, score >= ``threshold``, is not its truth; coverage
+        skips examples without relevant labels, which count 0 in the first; and of equal scores the label that comes
+        first is taken to score higher in the ranking loss, where equal scores are wrong in the first.
+    threshold : float
+        For ``variant="clus"``.
+
+    Examples
+    --------
+    >>> from omnirank.measures import label_order_measures
+    >>> label_order_measures([[1, 0]], [[0.9, 0.1]])
+    {'one_error': 0.0, 'coverage': 1.0, 'ranking_loss': 0.0, 'average_precision': 1.0}
+    >>> label_order_measures([[1, 0, 0]], [[0.5, 0.7, 0.5]], variant="clus")["ranking_loss"]
+    0.5
+    """
+    check("variant", variant, choice("standard", "clus"))
+    order = _ordered(truth, scores)
+    return {
+        "one_error": _one_error(order, variant, threshold),
+        "coverage": _coverage(order, variant),
+        "ranking_loss": _ranking_loss(order, variant),
+        "average_precision": _average_precision(order),
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,123 +235,6 @@ class _Order:
     @property
     def n_irrelevant(self) -> np.ndarray:
         return self.irrelevant.sum(axis=1)
-
-
-def one_error(truth: MatrixLike, scores: ArrayLike, variant: str = "standard", threshold: float = 0.5) -> float:
-    """Return the share of examples whose top-scored label is not relevant; the first label of ties is the top.
-
-    Parameters
-    ----------
-    truth : array-like or sparse container of shape (n, L)
-        Label sets as 0 and 1; NaN = unknown, left out.
-    scores : array-like of shape (n, L)
-        Predicted label frequencies.
-    variant : {"standard", "clus"}
-        In the second, a top label is an error when its prediction, score >= ``threshold``, is not its truth: an
-        irrelevant top label with a low score is none.
-    threshold : float
-        For ``variant="clus"``.
-
-    Returns
-    -------
-    float
-        An example without relevant labels is an error in the standard variant.
-
-    Examples
-    --------
-    >>> from omnirank.measures import one_error
-    >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.4, 0.2]])
-    0.5
-    >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.4, 0.2]], variant="clus")
-    0.0
-    """
-    return _one_error(_ordered(truth, scores), _checked_variant(variant), threshold)
-
-
-def coverage(truth: MatrixLike, scores: ArrayLike, variant: str = "standard") -> float:
-    """Return the mean over examples of the number of labels that score at least as high as all relevant ones.
-
-    Parameters
-    ----------
-    truth, scores
-        As in `one_error`.
-    variant : {"standard", "clus"}
-        An example without relevant labels counts 0 in the first, and is skipped in the second.
-
-    Returns
-    -------
-    float
-        At best the mean number of relevant labels, as in scikit-learn; some texts subtract 1. NaN where all examples
-        are skipped.
-
-    Examples
-    --------
-    >>> from omnirank.measures import coverage
-    >>> coverage([[1, 0, 0], [0, 0, 1]], [[0.9, 0.1, 0.0], [0.4, 0.2, 0.2]])
-    2.0
-    """
-    return _coverage(_ordered(truth, scores), _checked_variant(variant))
-
-
-def ranking_loss(truth: MatrixLike, scores: ArrayLike, variant: str = "standard") -> float:
-    """Return the mean over examples of the share of (relevant, irrelevant) pairs of labels in the wrong order.
-
-    Parameters
-    ----------
-    truth, scores
-        As in `one_error`.
-    variant : {"standard", "clus"}
-        Equal scores are wrong in the first; in the second the label that comes first is taken to score higher.
-
-    Returns
-    -------
-    float
-        An example without such pairs counts 0.
-
-    Examples
-    --------
-    >>> from omnirank.measures import ranking_loss
-    >>> ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.5]]), ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.5]], variant="clus")
-    (1.0, 0.5)
-    """
-    return _ranking_loss(_ordered(truth, scores), _checked_variant(variant))
-
-
-def average_precision(truth: MatrixLike, scores: ArrayLike) -> float:
-    """Return the mean over examples of the mean over their relevant labels of the precision down to the label.
-
-    An example with all or no labels relevant counts 1, as in scikit-learn.
-
-    Examples
-    --------
-    >>> from omnirank.measures import average_precision
-    >>> average_precision([[1, 0, 1]], [[0.9, 0.5, 0.1]])
-    0.8333333333333333
-    """
-    return _average_precision(_ordered(truth, scores))
-
-
-def label_order_measures(
-    truth: MatrixLike, scores: ArrayLike, variant: str = "standard", threshold: float = 0.5
-) -> dict[str, float]:
-    """Return all measures of the order of labels.
-
-    Examples
-    --------
-    >>> from omnirank.measures.labels import label_order_measures
-    >>> label_order_measures([[1, 0]], [[0.9, 0.1]])
-    {'one_error': 0.0, 'coverage': 1.0, 'ranking_loss': 0.0, 'average_precision': 1.0}
-    """
-    order, variant = _ordered(truth, scores), _checked_variant(variant)
-    return {
-        "one_error": _one_error(order, variant, threshold),
-        "coverage": _coverage(order, variant),
-        "ranking_loss": _ranking_loss(order, variant),
-        "average_precision": _average_precision(order),
-    }
-
-
-# -- the measures of ordered labels ---------------------------------------------------------------
 
 
 def _one_error(order: _Order, variant: str, threshold: float) -> float:
@@ -492,9 +284,7 @@ def _ordered(truth: Any, scores: Any) -> _Order:
     return _Order(scores, values > 0.5, values <= 0.5, end)
 
 
-def _checked_variant(variant: str) -> str:
-    check("variant", variant, choice("standard", "clus"))
-    return variant
+# -- areas under curves ---------------------------------------------------------------------------
 
 
 def auprc(truth: np.ndarray, scores: np.ndarray) -> float:
@@ -653,41 +443,6 @@ def mean_auroc(truth: MatrixLike, scores: ArrayLike) -> float:
         blocks = range(0, values.shape[1], step)
         areas = np.concatenate([_aurocs(values[:, at : at + step], scores[:, at : at + step]) for at in blocks])
     return mean_defined(areas)
-
-
-def mean_auprc(truth: MatrixLike, scores: ArrayLike, only_present: bool = False) -> float:
-    """Return the mean over labels of the area under the precision-recall curve.
-
-    Parameters
-    ----------
-    truth, scores
-        As in `mean_auroc`.
-    only_present : bool
-        Leave out labels that no example has, as studies of hierarchical classification do; otherwise they count 0,
-        as in studies of multi-label classification. Labels without a known example are always left out.
-
-    Examples
-    --------
-    >>> from omnirank.measures import mean_auprc
-    >>> truth, scores = [[1, 0], [0, 0]], [[0.9, 0.3], [0.2, 0.1]]
-    >>> mean_auprc(truth, scores), mean_auprc(truth, scores, only_present=True)
-    (0.5, 1.0)
-    """
-    return label_curve_measures(truth, scores, only_present)["mean_auprc"]
-
-
-def weighted_auprc(truth: MatrixLike, scores: ArrayLike) -> float:
-    """Return the mean of the areas under labels' precision-recall curves, weighted by the shares of examples.
-
-    Labels that no example has weigh nothing; NaN where that holds for all.
-
-    Examples
-    --------
-    >>> from omnirank.measures import weighted_auprc
-    >>> weighted_auprc([[1, 0], [1, 1]], [[0.9, 0.3], [0.2, 0.1]])
-    0.75
-    """
-    return label_curve_measures(truth, scores)["weighted_auprc"]
 
 
 def label_curve_measures(truth: MatrixLike, scores: ArrayLike, only_present: bool = False) -> dict[str, float]:

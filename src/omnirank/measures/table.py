@@ -1,12 +1,19 @@
-"""What a measure is: its names, which way is better, and how it is defined. Families list theirs beside the code."""
+"""What a measure is; means of what is defined; from frequencies to classes and label sets.
+
+Families of measures describe theirs beside the code.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from omnirank.core.types import ArrayLike
+
+# Frequencies closer than this are equal: weighted sums in another order differ by far less, and examples by more.
+EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,11 @@ def smaller(name: str, title: str, definition: str) -> Measure:
     return Measure(name, title, definition, False)
 
 
+# Of classes and of labels.
+F1_MACRO = larger("f1_macro", "macro F1", "mean over classes or labels of 2PR/(P + R)")
+SUBSET_ACCURACY = larger("subset_accuracy", "subset accuracy", "share of examples predicted wholly right")
+
+
 def mean_defined(values: ArrayLike) -> float:
     """Return the mean of the values that are defined; NaN where none is.
 
@@ -59,3 +71,30 @@ def mean_defined(values: ArrayLike) -> float:
     values = np.asarray(values)
     defined = values[~np.isnan(values)]
     return float(np.mean(defined)) if len(defined) else float("nan")
+
+
+def reaches(frequencies: Any, threshold: float = 0.5) -> Any:
+    """Return whether frequencies (an array, or sparse if the threshold is positive) are at least that, up to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.measures.table import reaches
+    >>> half = (0.7 + 0.1 + 0.1) / 1.8
+    >>> half >= 0.5, reaches(np.array([half, 0.49])).tolist()
+    (False, [True, False])
+    """
+    return frequencies >= threshold - EQUAL
+
+
+def first_largest(frequencies: np.ndarray) -> np.ndarray:
+    """Return the position of the largest frequency in each row, the first of those that are equal up to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.measures.table import first_largest
+    >>> first_largest(np.array([[0.5 - 1e-16, 0.5], [0.2, 0.8]])).tolist()
+    [0, 1]
+    """
+    return np.argmax(frequencies >= frequencies.max(axis=1, keepdims=True) - EQUAL, axis=1)

@@ -33,14 +33,14 @@ def squared_distances(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
     [[25.0, 1.0]]
     """
-    found = (-2 * rows) @ others.T
+    distances = (-2 * rows) @ others.T
     own, far = np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->i", others, others)
-    for start in range(0, len(found), _CACHED_ROWS):
-        part = found[start : start + _CACHED_ROWS]
+    for start in range(0, len(distances), _CACHED_ROWS):
+        part = distances[start : start + _CACHED_ROWS]
         part += own[start : start + _CACHED_ROWS, None]
         part += far
         np.maximum(part, 0.0, out=part)
-    return found
+    return distances
 
 
 def pair_distances(values: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -53,13 +53,13 @@ def pair_distances(values: np.ndarray, first: np.ndarray, second: np.ndarray) ->
     >>> pair_distances(np.array([[0.0], [3.0]]), np.array([0, 1]), np.array([1, 1])).tolist()
     [9.0, 0.0]
     """
-    found = np.empty(len(first))
+    distances = np.empty(len(first))
     step = max(1, _PAIR_CELLS // max(1, values.shape[1]))
     for start in range(0, len(first), step):
         part = slice(start, start + step)
         apart = values[first[part]] - values[second[part]]
-        found[part] = np.einsum("ij,ij->i", apart, apart)
-    return found
+        distances[part] = np.einsum("ij,ij->i", apart, apart)
+    return distances
 
 
 def nearest_rows(values: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
@@ -123,15 +123,15 @@ class _Nearest:
         own = np.arange(rows.start, rows.stop)
         n_kept = min(self.k + _SPARE, len(self.values) - 1)
         candidates, rough = self._candidates(own, n_kept)
-        found = np.empty((len(own), self.k), np.int64)
+        nearest = np.empty((len(own), self.k), np.int64)
         farthest = np.empty(len(own))
-        order_candidates(self.values, own, candidates, self.unit, found, farthest)
+        order_candidates(self.values, own, candidates, self.unit, nearest, farthest)
         kth = (farthest + 1) * self.unit
         last = rough[:, -1] + self.norms[own]
         doubtful = (kth >= last - self._error(own, kth)) & (n_kept < len(self.values) - 1)
         if doubtful.any():
-            found[doubtful] = self._in_double(own[doubtful])
-        return found
+            nearest[doubtful] = self._in_double(own[doubtful])
+        return nearest
 
     def _candidates(self, own: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the nearest in single precision, nearest first, and their distances less the norms of the rows."""
@@ -144,10 +144,10 @@ class _Nearest:
         distances = np.full(ids.shape, np.inf, np.float32)
         for start in range(0, len(self.rough), _OTHERS):
             part = slice(start, start + _OTHERS)
-            found = sought @ self.rough[part].T
-            found += self.rough_norms[part]
-            numbers = np.arange(start, start + found.shape[1], dtype=np.int32).reshape(-1, width)
-            keep_candidates(found.reshape(-1, width), own, numbers, ids, distances)
+            products = sought @ self.rough[part].T
+            products += self.rough_norms[part]
+            numbers = np.arange(start, start + products.shape[1], dtype=np.int32).reshape(-1, width)
+            keep_candidates(products.reshape(-1, width), own, numbers, ids, distances)
         return ids[:, 0], distances[:, 0].astype(np.float64)
 
     def _error(self, own: np.ndarray, kth: np.ndarray) -> np.ndarray:
@@ -160,6 +160,6 @@ class _Nearest:
         """The k nearest by distance, then by number."""
         from omnirank.neighbors.kernels.euclidean import nearest_of_all
 
-        found = np.empty((len(own), self.k), np.int64)
-        nearest_of_all(squared_distances(self.values[own], self.values), own, self.unit, found)
-        return found
+        nearest = np.empty((len(own), self.k), np.int64)
+        nearest_of_all(squared_distances(self.values[own], self.values), own, self.unit, nearest)
+        return nearest

@@ -20,9 +20,9 @@ from omnirank.data.models import UnsavedModel
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
-from omnirank.neighbors.weighted_knn import ranking_weights, warn_of_many_neighbors, weighted_neighbors
-from omnirank.tasks.classification import decode_levels
-from omnirank.tasks.scoring import share_right, true_target
+from omnirank.neighbors.weighted import ranking_weights, warn_of_many_neighbors, weighted_neighbors
+from omnirank.tasks.measuring import share_right, true_target
+from omnirank.tasks.variables import decode_levels
 
 
 class MLkNN(UnsavedModel, BaseEstimator):
@@ -156,10 +156,10 @@ class MLkNN(UnsavedModel, BaseEstimator):
 
     def predict(self, X: FeaturesLike) -> np.ndarray:
         """Return the label sets as 0/1; the likeliest class where classes were given."""
-        found = self.predict_proba(X)
+        probabilities = self.predict_proba(X)
         if self._classes is not None:
-            return self._classes[np.argmax(found, axis=1)]
-        return (found >= self.threshold).astype(np.int8)
+            return self._classes[np.argmax(probabilities, axis=1)]
+        return (probabilities >= self.threshold).astype(np.int8)
 
     def score(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of labelled examples whose whole label set, or class, is predicted right.
@@ -233,13 +233,13 @@ def ml_knn_probabilities(labels: np.ndarray, near: np.ndarray, ids: np.ndarray, 
     n_with = own.sum(axis=0)
     column = np.broadcast_to(np.arange(n_labels), counts.shape)
     prior = (smoothing + n_with) / (2 * smoothing + n)
-    found = []
+    joint = []
     for has, n_has, share in ((own, n_with, prior), (~own, n - n_with, 1 - prior)):
         table = np.zeros((n_labels, k + 1))
         np.add.at(table, (column[has], counts[has]), 1.0)
         given = (smoothing + table) / (smoothing * (k + 1) + n_has)[:, None]
-        found.append(share * given[np.arange(n_labels), wanted])
-    return np.asarray(found[0] / (found[0] + found[1]))
+        joint.append(share * given[np.arange(n_labels), wanted])
+    return np.asarray(joint[0] / (joint[0] + joint[1]))
 
 
 def _label_counts(labels: np.ndarray, ids: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, count
 from omnirank.core.text import there_are
 from omnirank.core.types import ArrayLike
-from omnirank.plots.style import BAR, CHOSEN, INK, new_axes, set_title, tidy
+from omnirank.plots.style import BAR, CHOSEN, INK, finish, new_axes
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from omnirank.evaluation.curves import Curve
+    from omnirank.evaluation.cross import Curve
     from omnirank.evaluation.selection import SelectionCurve
 
 _BASELINE = "#8a94a0"
@@ -53,13 +53,13 @@ def plot_curves(
 
     Examples
     --------
-    >>> from omnirank.evaluation.curves import Curve
+    >>> from omnirank.evaluation.cross import Curve
     >>> from omnirank.plots import plot_curves
     >>> ax = plot_curves(Curve([50, 100, 500], [0.5, 0.75, 1.0], "f1_macro", "labelled examples", True, "genie3"))
     >>> ax.get_xlabel(), [label.get_text() for label in ax.get_xticklabels()]
     ('labelled examples', ['50', '100', '500'])
     """
-    from omnirank.evaluation.curves import Curve
+    from omnirank.evaluation.cross import Curve
     from omnirank.measures import MEASURES
 
     shown = [curves] if isinstance(curves, Curve) else list(curves)
@@ -90,11 +90,8 @@ def plot_curves(
     elif shown[0].axis in ("trees", "iterations") and places[0] > 0:
         ax.set_xscale("log")
     measure = MEASURES.get(shown[0].measure)
-    ax.set_xlabel(shown[0].axis)
-    ax.set_ylabel(shown[0].measure if measure is None else measure.title)
-    tidy(ax, grid="y")
-    ax.legend(frameon=False, loc="best")
-    return ax
+    height = shown[0].measure if measure is None else measure.title
+    return finish(ax, shown[0].axis, height, grid="y", legend="best")
 
 
 def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
@@ -120,26 +117,14 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
 
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
     means = dict(zip(curve.sizes.tolist(), curve.means.tolist(), strict=True))
-    ax.errorbar(
-        curve.sizes,
-        curve.means,
-        curve.standard_errors,
-        color=BAR,
-        marker="o",
-        markersize=3.5,
-        linewidth=1.6,
-        capsize=2,
-    )
-    for size, name, color, mark in (
-        (curve.best_size, "best", INK, "D"),
-        (curve.chosen_size, "chosen", CHOSEN, "o"),
-    ):
+    points: dict[str, Any] = {"color": BAR, "marker": "o", "markersize": 3.5, "linewidth": 1.6, "capsize": 2}
+    ax.errorbar(curve.sizes, curve.means, curve.standard_errors, **points)
+    for size, name, color, mark in ((curve.best_size, "best", INK, "D"), (curve.chosen_size, "chosen", CHOSEN, "o")):
         style = {"linestyle": "none", "marker": mark, "markersize": 8, "fillstyle": "none", "zorder": 4}
         ax.plot([size], [means[size]], color=color, label=f"{name}: {size}", **style)  # type: ignore[arg-type]
     side = "below" if curve.larger_is_better else "above"
-    ax.axhline(
-        curve.limit, color=INK, linewidth=1.0, linestyle="--", zorder=1, label=f"one standard error {side} the best"
-    )
+    label = f"one standard error {side} the best"
+    ax.axhline(curve.limit, color=INK, linewidth=1.0, linestyle="--", zorder=1, label=label)
     ax.set_xscale("log", base=2)
     sizes = curve.sizes.tolist()
     # of many sizes every other one has its number, and the last
@@ -147,15 +132,13 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
     numbered = [size for i, size in enumerate(sizes[:-step]) if i % step == 0] + sizes[-1:]
     ax.set_xticks(numbered, [str(size) for size in numbered], fontsize="small")
     ax.minorticks_off()
-    ax.set_xlabel("top features")
-    ax.set_ylabel(MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure)
-    tidy(ax, grid="y")
     # a frame of the colour of the page: lines go below the words
     ax.legend(loc="best", frameon=True, framealpha=0.9, facecolor="white", edgecolor="none")
-    return ax
+    height = MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure
+    return finish(ax, "top features", height, grid="y")
 
 
-def plot_convergence(stages: pd.DataFrame, ax: Axes | None = None, k: int = 3, *, title: str | None = None) -> Axes:
+def plot_convergence(stages: pd.DataFrame, ax: Axes | None = None, k: int = 3) -> Axes:
     """Draw how scores settle as trees are added: one line per relation, the darker the higher it ends.
 
     Flat lines say that the trees have learned what there is to learn; lines of boosting that still grow, that they
@@ -169,8 +152,6 @@ def plot_convergence(stages: pd.DataFrame, ax: Axes | None = None, k: int = 3, *
         Where to draw; by default a new figure.
     k : int
         How many of the best are named.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -196,9 +177,4 @@ def plot_convergence(stages: pd.DataFrame, ax: Axes | None = None, k: int = 3, *
     for name in best:
         place = (float(stages.index[-1]), float(last[name]))
         ax.annotate(str(name), place, xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
-    ax.set_xlabel("trees")
-    ax.set_ylabel("score")
-    if title is not None:
-        set_title(ax, title)
-    tidy(ax, grid="y")
-    return ax
+    return finish(ax, "trees", "score", grid="y")

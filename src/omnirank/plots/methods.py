@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.text import counted
-from omnirank.plots.style import BAR, FAINT, GRID, INK, new_axes, set_title, short_names
+from omnirank.plots.style import BAR, FAINT, GRID, INK, finish, new_axes, no_frame, set_title, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,8 +87,7 @@ def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, 
     ax.set_ylim(depth + 0.2, -2.4 if _has_distance(comparison) else -1.2)
     ax.set_xticks([])
     ax.set_yticks([])
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    no_frame(ax)
     set_title(ax, _title(comparison) if title is None else title)
     return ax
 
@@ -159,36 +158,15 @@ def _draw_names(ax: Axes, comparison: Comparison, names: Sequence[str], n_rows: 
         y = top + _LINE * (row + 0.5)
         edge = 1 - 0.04 * (k - 1) if is_left else k + 0.04 * (k - 1)
         ax.plot([rank, rank, edge], [0, y, y], color=INK, linewidth=0.9, zorder=1, clip_on=False)
-        side = "right" if is_left else "left"
-        shift = -4 if is_left else 4
-        weight = "bold" if name == comparison.control else "normal"
-        ax.annotate(
-            names[place],
-            (edge, y),
-            xytext=(shift, 0),
-            textcoords="offset points",
-            ha=side,
-            va="center",
-            weight=weight,
-            color=INK,
-            annotation_clip=False,
-            parse_math=False,
-        )
-        inner = "left" if is_left else "right"
-        ax.annotate(
-            f"{rank:.2f}",
-            (edge, y),
-            xytext=(-shift, 1),
-            textcoords="offset points",
-            ha=inner,
-            va="bottom",
-            fontsize="x-small",
-            color=FAINT,
-            annotation_clip=False,
-        )
+        outer, inner, shift = ("right", "left", -4) if is_left else ("left", "right", 4)
+        at: dict[str, Any] = {"xy": (edge, y), "textcoords": "offset points", "annotation_clip": False}
+        style: dict[str, Any] = {"weight": "bold" if name == comparison.control else "normal", "color": INK}
+        ax.annotate(names[place], xytext=(shift, 0), ha=outer, va="center", parse_math=False, **at, **style)
+        small: dict[str, Any] = {"fontsize": "x-small", "color": FAINT}
+        ax.annotate(f"{rank:.2f}", xytext=(-shift, 1), ha=inner, va="bottom", **at, **small)
 
 
-def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+def plot_radar(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Draw methods as polygons over axes that are measures; further out is better.
 
     Each axis runs from the worst value of the table to the best: measures have different units, and of some the smaller
@@ -201,8 +179,6 @@ def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, title: str | None
         other names larger is better.
     ax : Axes, optional
         Where to draw, with ordinary (not polar) coordinates; by default a new figure.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -243,11 +219,8 @@ def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, title: str | None
     ax.set_aspect("equal")
     ax.set_xlim(-1.5, 1.5)
     ax.set_ylim(-1.35, 1.35)
-    ax.set_axis_off()
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    if title is not None:
-        set_title(ax, title)
-    return ax
+    return finish(ax)
 
 
 def _radii(better: np.ndarray) -> np.ndarray:

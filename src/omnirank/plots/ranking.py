@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.multiplicity import CORRECTIONS, adjusted_p_values
 from omnirank.core.parameters import check, choice, count, number
+from omnirank.core.ranking.certainty import CORRECTIONS, adjusted_p_values
 from omnirank.core.ranking.comparison import RankingComparison
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, there_are
@@ -21,12 +21,11 @@ from omnirank.plots.style import (
     INK,
     LINEAR,
     PALE,
+    finish,
     name_rows,
     new_axes,
-    set_title,
+    rank_axis,
     short_names,
-    tidy,
-    whole_numbers,
 )
 
 if TYPE_CHECKING:
@@ -43,13 +42,7 @@ _ENTRY = 1.7
 
 
 def plot_ranking(
-    ranking: Ranking,
-    ax: Axes | None = None,
-    k: int = 20,
-    *,
-    errors: bool = True,
-    color: str = BAR,
-    title: str | None = None,
+    ranking: Ranking, ax: Axes | None = None, k: int = 20, *, errors: bool = True, title: str | None = None
 ) -> Axes:
     """Draw the k best features as horizontal bars, best at the top; as dots where their scores hardly differ.
 
@@ -65,8 +58,6 @@ def plot_ranking(
         Number of features.
     errors : bool
         Draw one standard error to either side, where the ranking has them.
-    color : str
-        Colour of the bars.
     title : str, optional
         Title; by default the method and the task.
 
@@ -93,23 +84,21 @@ def plot_ranking(
     dots = len(scores) > 1 and 0 < _NARROW * scores.max() < scores.min()
     if dots:
         # bars of nearly the same length would show nothing, and bars have to start at 0
-        ax.scatter(scores, places, s=28, color=color, alpha=alphas, zorder=4)
+        ax.scatter(scores, places, s=28, color=BAR, alpha=alphas, zorder=4)
     else:
-        bars = ax.barh(places, scores, height=0.72, color=color, zorder=2)
+        bars = ax.barh(places, scores, height=0.72, color=BAR, zorder=2)
         for bar, alpha in zip(bars, alphas, strict=True):
             bar.set_alpha(None if alpha == 1 else alpha)
         ax.axvline(0, color=INK, linewidth=0.8, zorder=3)
     if errors and ranking.standard_errors is not None:
         drawn: dict[str, Any] = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.0, "zorder": 3}
         ax.errorbar(scores, places, xerr=ranking.standard_errors[shown], fmt="none", **drawn)
-    tidy(ax, grid="x")
     name_rows(ax, [ranking.names[i] for i in shown])
     notes = ["± one standard error"] if errors and ranking.standard_errors is not None else []
     notes += ["pale: not relevant"] if ranking.p_values is not None else []
     notes += ["the axis does not start at 0"] if dots else []
-    ax.set_xlabel("score" + (f" ({'; '.join(notes)})" if notes else ""))
-    set_title(ax, _title(ranking, len(shown)) if title is None else title)
-    return ax
+    label = "score" + (f" ({'; '.join(notes)})" if notes else "")
+    return finish(ax, label, grid="x", title=_title(ranking, len(shown)) if title is None else title)
 
 
 def _alphas(ranking: Ranking, shown: np.ndarray) -> list[float]:
@@ -152,27 +141,12 @@ def plot_fuji(
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
     for i, curve in enumerate(curves):
         name = "" if labels is None else f"{labels[i]}, "
-        ax.plot(
-            np.arange(1, curve.n_features + 1),
-            curve.fuji,
-            marker="o" if curve.n_features <= 30 else None,
-            markersize=3.5,
-            linewidth=1.6,
-            clip_on=False,
-            label=f"{name}area {curve.fuji_area:.3f}",
-        )
+        style: dict[str, Any] = {"marker": "o" if curve.n_features <= 30 else None, "markersize": 3.5, "linewidth": 1.6}
+        label = f"{name}area {curve.fuji_area:.3f}"
+        ax.plot(np.arange(1, curve.n_features + 1), curve.fuji, clip_on=False, label=label, **style)
     ax.set_ylim(0, 1)
-    most = max((curve.n_features for curve in curves), default=0)
-    if most > LINEAR:  # the top matters
-        ax.set_xscale("log")
-    ax.set_xlim(1, max(2, most))
-    ax.set_xlabel("number of top features j")
-    whole_numbers(ax)
-    ax.set_ylabel("fuzzy Jaccard index")
-    tidy(ax, grid="y")
-    if curves:
-        ax.legend(frameon=False, loc="lower right")
-    return ax
+    rank_axis(ax, max((curve.n_features for curve in curves), default=0), "number of top features j")
+    return finish(ax, y="fuzzy Jaccard index", grid="y", legend="lower right" if curves else "")
 
 
 def _title(ranking: Ranking, n_shown: int) -> str:
@@ -185,12 +159,7 @@ def _title(ranking: Ranking, n_shown: int) -> str:
 
 
 def plot_scores(
-    ranking: Ranking,
-    ax: Axes | None = None,
-    *,
-    reference: ArrayLike | None = None,
-    cut: int | None = None,
-    title: str | None = None,
+    ranking: Ranking, ax: Axes | None = None, *, reference: ArrayLike | None = None, cut: int | None = None
 ) -> Axes:
     """Draw the scores over the rank, with what chance gives and where to cut.
 
@@ -205,8 +174,6 @@ def plot_scores(
         largest to the smallest.
     cut : int, optional
         Number of features to keep.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -233,27 +200,12 @@ def plot_scores(
         ax.plot(ranks, chance, color=FAINT, linestyle="--", linewidth=1.4, label="shuffled target", zorder=2)
     if cut is not None:
         ax.axvline(cut + (0.5 if cut < n else 0), color=CHOSEN, linewidth=1.4, label=f"suggested cut: {cut}", zorder=1)
-    if n > LINEAR:  # the top matters
-        ax.set_xscale("log")
-    ax.set_xlim(1, max(2, n))
-    ax.set_xlabel("rank")
-    whole_numbers(ax)
-    ax.set_ylabel("score")
-    tidy(ax, grid="y")
-    ax.legend(frameon=False, loc="upper right")
-    if title is not None:
-        set_title(ax, title)
-    return ax
+    rank_axis(ax, n, "rank")
+    return finish(ax, y="score", grid="y", legend="upper right")
 
 
 def plot_significance(
-    ranking: Ranking,
-    ax: Axes | None = None,
-    k: int = 30,
-    *,
-    alpha: float = 0.05,
-    correction: str | None = "fdr",
-    title: str | None = None,
+    ranking: Ranking, ax: Axes | None = None, k: int = 30, *, alpha: float = 0.05, correction: str | None = "fdr"
 ) -> Axes:
     """Draw the p values of the k best features, on a scale on which small ones are far to the right.
 
@@ -269,8 +221,6 @@ def plot_significance(
         Level, drawn as a line.
     correction : {"fdr", "family-wise"} or None
         How p values are corrected for the number of features, as in `Ranking.relevant`.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -293,16 +243,11 @@ def plot_significance(
     ax.scatter(values, places, s=22, color=colours, zorder=3, clip_on=False)
     ax.hlines(places, 0, values, color=colours, linewidth=1.4, alpha=0.6, zorder=2)
     ax.axvline(-np.log10(alpha), color=CHOSEN, linewidth=1.2, linestyle="--", label=f"p = {alpha:g}", zorder=1)
-    tidy(ax, grid="x")
     name_rows(ax, [ranking.names[i] for i in shown])
     ax.set_xlim(left=0)
     how = CORRECTIONS[correction] if correction is not None else "not corrected"
     cut = f"; below {SMALLEST_P:.0e} drawn as that" if (corrected < SMALLEST_P).any() else ""
-    ax.set_xlabel(f"-log10 p ({how}{cut})")
-    ax.legend(frameon=False, loc="lower right")
-    if title is not None:
-        set_title(ax, title)
-    return ax
+    return finish(ax, f"-log10 p ({how}{cut})", grid="x", legend="lower right")
 
 
 def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
@@ -337,35 +282,21 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=what)
     ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
     ax.plot(places + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
-    if len(stability.names) > LINEAR:
-        ax.set_xscale("log")
+    n = len(stability.names)
+    rank_axis(ax, n, f"rank over {stability.drawn}", left=0.5 if n <= LINEAR else 0.9)
+    if n > LINEAR:
         ax.xaxis.set_major_formatter("{x:g}")
-    ax.set_xlim(left=0.5 if len(stability.names) <= LINEAR else 0.9)
-    ax.set_xlabel(f"rank over {stability.drawn}")
-    whole_numbers(ax)
-    tidy(ax, grid="x")
+    finish(ax, grid="x")
     name_rows(ax, [stability.names[i] for i in shown])
     # above the axes, as many entries in a row as there is room for: beside a long list of names the axes are narrow
     wide = ax.get_window_extent().width / ax.figure.dpi
-    ax.legend(
-        frameon=False,
-        fontsize="small",
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        borderaxespad=0.0,
-        ncols=max(1, min(3, int(wide / _ENTRY))),
-    )
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.0}
+    ax.legend(frameon=False, fontsize="small", ncols=max(1, min(3, int(wide / _ENTRY))), **place)
     return ax
 
 
 def plot_overlay(
-    first: Ranking,
-    second: Ranking,
-    ax: Axes | None = None,
-    k: int = 20,
-    *,
-    labels: Sequence[str] | None = None,
-    title: str | None = None,
+    first: Ranking, second: Ranking, ax: Axes | None = None, k: int = 20, *, labels: Sequence[str] | None = None
 ) -> Axes:
     """Draw the places of the k best features of two rankings, joined by lines.
 
@@ -382,8 +313,6 @@ def plot_overlay(
         Number of top features of each.
     labels : sequence of two str, optional
         Names of the rankings; by default their methods.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -423,10 +352,7 @@ def plot_overlay(
         ax.text(x, -0.1, head, ha=align, va="bottom", color=INK, weight="bold", parse_math=False)
     ax.set_xlim(-1.05, 2.05)
     ax.set_ylim(depth + 0.7, -0.9)
-    ax.set_axis_off()
-    if title is not None:
-        set_title(ax, title)
-    return ax
+    return finish(ax)
 
 
 def _places(ranks: dict[str, int], shown: Sequence[str], k: int) -> dict[str, float]:

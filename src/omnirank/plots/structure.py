@@ -9,11 +9,23 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike
-from omnirank.plots.style import BAR, CHOSEN, FAINT, INK, name_rows, new_axes, set_title, short_names, tidy
+from omnirank.plots.style import (
+    BAR,
+    CHOSEN,
+    FAINT,
+    INK,
+    colour_scale,
+    finish,
+    name_rows,
+    new_axes,
+    no_frame,
+    set_title,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,14 +42,7 @@ _MOST = 0.8
 _FLAT = 0.35
 
 
-def plot_target_scores(
-    ranking: Ranking,
-    ax: Axes | None = None,
-    k: int = 40,
-    *,
-    cluster: bool = True,
-    title: str | None = None,
-) -> Axes:
+def plot_target_scores(ranking: Ranking, ax: Axes | None = None, k: int = 40, *, cluster: bool = True) -> Axes:
     """Draw the scores of features for each target as a heat map.
 
     Scores are relative to the largest of their target, negative ones are drawn like 0. The features are those with the
@@ -54,13 +59,11 @@ def plot_target_scores(
     cluster : bool
         Whether features and targets are ordered by how alike their scores are; else the features by their rank, and the
         targets as in the data.
-    title : str, optional
-        Title.
 
     Examples
     --------
     >>> from omnirank.core.ranking.ranking import Ranking
-    >>> from omnirank.core.ranking.part_scores import TargetScores
+    >>> from omnirank.core.ranking.accumulators import TargetScores
     >>> from omnirank.plots import plot_target_scores
     >>> scores = TargetScores(("power", "cost"), [[4.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
     >>> ax = plot_target_scores(Ranking(["a", "b", "c"], [2.0, 1.0, 1.0], "genie3", per_target=scores), k=2)
@@ -88,13 +91,8 @@ def plot_target_scores(
         ax.set_xticks([])
         ax.set_xlabel(counted(len(columns), "target"))
     ax.tick_params(length=0, labelsize="small")
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.set_label("score, relative to the target's largest")
-    if title is not None:
-        set_title(ax, title)
+    no_frame(ax)
+    colour_scale(ax, image, "score, relative to the target's largest", shrink=0.6, pad=0.02)
     return ax
 
 
@@ -139,9 +137,7 @@ def like_order(rows: np.ndarray) -> np.ndarray:
     return order if means[:half].sum() >= means[n - half :].sum() else order[::-1]
 
 
-def plot_group_shares(
-    ranking: Ranking, groups: Mapping[str, str], ax: Axes | None = None, k: int = 20, *, title: str | None = None
-) -> Axes:
+def plot_group_shares(ranking: Ranking, groups: Mapping[str, str], ax: Axes | None = None, k: int = 20) -> Axes:
     """Draw which share of all scores each group of features has, beside its share of the features.
 
     Parameters
@@ -154,8 +150,6 @@ def plot_group_shares(
         Where to draw; by default a new figure.
     k : int
         Number of groups, the largest first; the others are added up.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -179,14 +173,9 @@ def plot_group_shares(
     ax.barh(places, [share for _, share, _ in shown], height=0.72, color=BAR, zorder=2)
     expected = [size / len(ranking) for *_, size in shown]
     ax.plot(expected, places, "|", markersize=14, color=CHOSEN, label="share of the features", zorder=3)
-    tidy(ax, grid="x")
     name_rows(ax, [f"{group} ({size})" for group, _, size in shown])
     ax.set_xlim(left=0)
-    ax.set_xlabel("share of the scores")
-    ax.legend(frameon=False, loc="lower right")
-    if title is not None:
-        set_title(ax, title)
-    return ax
+    return finish(ax, "share of the scores", grid="x", legend="lower right")
 
 
 def score_map(
@@ -236,14 +225,11 @@ def score_map(
     image = ax.imshow(pixels, cmap="magma", vmin=0.0, vmax=float(pixels.max()) or 1.0, interpolation="nearest")
     ax.set_xticks([])
     ax.set_yticks([])
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    no_frame(ax)
     if colorbar:
         # beside a single row the scale would be a dot
         place: dict[str, Any] = {"orientation": "horizontal", "pad": 0.08} if is_flat else {"shrink": 0.9, "pad": 0.03}
-        bar = ax.figure.colorbar(image, ax=ax, **place)
-        bar.outline.set_visible(False)
-        bar.set_label("score")
+        colour_scale(ax, image, "score", **place)
     if title is None and isinstance(scores, Ranking):
         title = f"{scores.method}: scores by pixel"
     if title:
@@ -265,7 +251,6 @@ def plot_hierarchy(
     k: int = 60,
     *,
     what: str = "importance",
-    title: str | None = None,
 ) -> Axes:
     """Draw the labels of a hierarchy below each other, indented by depth, coloured by a value.
 
@@ -283,8 +268,6 @@ def plot_hierarchy(
         Number of labels: of more, those with the largest values, and their ancestors.
     what : str
         What the values are.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -322,13 +305,8 @@ def plot_hierarchy(
         ax.text(x + 0.25, y, text, va="center", fontsize="small", color=INK, parse_math=False)
     ax.set_xlim(-0.5, deepest + 6.5)
     ax.set_ylim(len(rows) - 0.3, -0.7)
-    ax.set_axis_off()
-    bar = ax.figure.colorbar(ScalarMappable(scale, _COLOURS), ax=ax, shrink=0.6, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.set_label(what)
-    if title is not None:
-        set_title(ax, title)
-    return ax
+    colour_scale(ax, ScalarMappable(scale, _COLOURS), what, shrink=0.6, pad=0.02)
+    return finish(ax)
 
 
 def _values(hierarchy: Hierarchy, values: ArrayLike | Mapping[str, float]) -> np.ndarray:

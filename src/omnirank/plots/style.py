@@ -31,12 +31,28 @@ def new_axes(width: float, height: float) -> Axes:
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
-def whole_numbers(ax: Axes) -> None:
-    """Number the horizontal axis by whole numbers: there is no rank 2.5; a logarithmic axis stays as it is."""
+def rank_axis(ax: Axes, n: int, label: str, left: float | None = None) -> None:
+    """Make the horizontal axis one of n ranks: whole numbers, logarithmic where there are many, since the top matters.
+
+    Parameters
+    ----------
+    ax : Axes
+        The axes.
+    n : int
+        The last rank.
+    label : str
+        What the axis shows.
+    left : float, optional
+        Where the axis starts; it ends where the data do then. By default it runs from 1 to n.
+    """
     from matplotlib.ticker import MaxNLocator
 
-    if ax.get_xscale() == "linear":
+    if n > LINEAR:
+        ax.set_xscale("log")
+    else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlim(*((1, max(2, n)) if left is None else (left, None)))
+    ax.set_xlabel(label)
 
 
 def tidy(ax: Axes, grid: str) -> None:
@@ -53,6 +69,50 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
+
+
+def finish(ax: Axes, x: str = "", y: str = "", *, grid: str = "", legend: Any = "", title: str | None = None) -> Axes:
+    """Label the axes, lay a grid, and put a legend and a title where they are wanted; return the axes.
+
+    Parameters
+    ----------
+    ax : Axes
+        What was drawn.
+    x, y : str
+        Labels; "" leaves what is there.
+    grid : {"x", "y", ""}
+        The direction of the grid; "": no axes at all.
+    legend : str
+        Where the legend stands; "": none.
+    title : str, optional
+        Title.
+    """
+    if x:
+        ax.set_xlabel(x)
+    if y:
+        ax.set_ylabel(y)
+    if grid:
+        tidy(ax, grid)
+    else:
+        ax.set_axis_off()
+    if legend:
+        ax.legend(frameon=False, loc=legend)
+    if title is not None:
+        set_title(ax, title)
+    return ax
+
+
+def no_frame(ax: Axes) -> None:
+    """Hide the lines around the axes."""
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def colour_scale(ax: Axes, shown: Any, label: str, **place: Any) -> None:
+    """Draw the scale of colours beside the axes, without a frame."""
+    bar = ax.figure.colorbar(shown, ax=ax, **place)
+    bar.outline.set_visible(False)
+    bar.set_label(label)
 
 
 def set_title(ax: Axes, text: str, **options: Any) -> None:

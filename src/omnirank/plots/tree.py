@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omnirank.core.parameters import check, count
-from omnirank.plots.style import BAR, CHOSEN, GRID, INK, new_axes, set_title, short_names
+from omnirank.plots.style import BAR, CHOSEN, GRID, INK, finish, new_axes, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from omnirank.trees.tree_text import TreeWords
+    from omnirank.trees.export import TreeWords
 
 # Targets whose means a leaf of many targets shows: those that deviate most.
 _DEVIATING = 3
@@ -32,8 +32,6 @@ def plot_tree(
     feature_names: Sequence[str] | None = None,
     target_names: Sequence[str] | None = None,
     max_depth: int = 4,
-    digits: int = 3,
-    title: str | None = None,
 ) -> Axes:
     """Draw a tree from the root at the left to its leaves at the right.
 
@@ -53,10 +51,6 @@ def plot_tree(
         Other names than those of the training data.
     max_depth : int
         Depth below which subtrees are only counted.
-    digits : int
-        Digits of a number that are shown.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -66,10 +60,12 @@ def plot_tree(
     >>> [text.get_text() for text in plot_tree(model, feature_names=["dose"]).texts]
     ['dose <= 2.5', 'no (100 %)\\n2 examples', 'yes (100 %)\\n2 examples']
     """
-    from omnirank.trees.tree_text import words_of
+    from omnirank.trees.export import words_of
 
     check("max_depth", max_depth, count(0))
-    words = _fitting(words_of(model, tree, feature_names, target_names, digits=digits))
+    words = words_of(model, tree, feature_names, target_names)
+    names = tuple(short_names(words.feature_names, _LONGEST)), tuple(short_names(words.target_names, _LONGEST))
+    words = replace(words, feature_names=names[0], target_names=names[1])
     places = _places(words, max_depth)
     n_rows = 1 + max(row for _, row in places.values())
     deepest = max(column for column, _ in places.values())
@@ -89,16 +85,7 @@ def plot_tree(
         ax.text(x, y, texts[node], bbox=box, parse_math=False, **style)
     ax.set_xlim(-0.05, deepest + 0.95)
     ax.set_ylim(n_rows - 0.4, -0.6)
-    ax.set_axis_off()
-    if title is not None:
-        set_title(ax, title)
-    return ax
-
-
-def _fitting(words: TreeWords) -> TreeWords:
-    """The same with names that fit a column."""
-    names = tuple(short_names(words.feature_names, _LONGEST)), tuple(short_names(words.target_names, _LONGEST))
-    return replace(words, feature_names=names[0], target_names=names[1])
+    return finish(ax)
 
 
 def _texts(words: TreeWords, places: dict[int, tuple[int, float]], max_depth: int, leaves: _Leaves) -> dict[int, str]:

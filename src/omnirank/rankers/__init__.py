@@ -1,3 +1,4 @@
+# ruff: noqa: F401 - names for type checkers
 """The ranking methods: scikit-learn selectors with one ``Ranking`` as result."""
 
 from __future__ import annotations
@@ -8,82 +9,42 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omnirank.rankers.agnos import AgnosRanker
     from omnirank.rankers.base import BaseRanker
-    from omnirank.rankers.baselines import RandomRanker, UniformRanker
-    from omnirank.rankers.correlation import CorrelationRanker
-    from omnirank.rankers.dispersion import DispersionRanker
+    from omnirank.rankers.clusters import MCFSRanker, NDFSRanker, UDFSRanker
+    from omnirank.rankers.controls import DispersionRanker, RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.few_labels import SCLSRanker, SFSSRanker, STRLaplaceRanker, ThreeWayRanker
     from omnirank.rankers.information import InformationRanker
-    from omnirank.rankers.laplacian import LaplacianRanker
-    from omnirank.rankers.mcfs import MCFSRanker
-    from omnirank.rankers.ndfs import NDFSRanker
+    from omnirank.rankers.laplacian import LaplacianRanker, SPECRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.resampled import ResampledRanker
-    from omnirank.rankers.scls import SCLSRanker
     from omnirank.rankers.sefr import SEFRRanker
-    from omnirank.rankers.sfss import SFSSRanker
-    from omnirank.rankers.spec import SPECRanker
-    from omnirank.rankers.str_laplace import STRLaplaceRanker
     from omnirank.rankers.svm_rfe import SVMRFERanker
-    from omnirank.rankers.three_way import ThreeWayRanker
-    from omnirank.rankers.udfs import UDFSRanker
-    from omnirank.rankers.univariate import UnivariateRanker
+    from omnirank.rankers.univariate import CorrelationRanker, UnivariateRanker
 
 # Imported on first use: the registry reads this room's table without importing any ranker.
-_WHERE = {
-    "AgnosRanker": "omnirank.rankers.agnos",
-    "BaseRanker": "omnirank.rankers.base",
-    "CorrelationRanker": "omnirank.rankers.correlation",
-    "DispersionRanker": "omnirank.rankers.dispersion",
-    "EnsembleRanker": "omnirank.rankers.ensemble",
-    "InformationRanker": "omnirank.rankers.information",
-    "LaplacianRanker": "omnirank.rankers.laplacian",
-    "MCFSRanker": "omnirank.rankers.mcfs",
-    "NDFSRanker": "omnirank.rankers.ndfs",
-    "PerTargetRanker": "omnirank.rankers.per_target",
-    "RandomRanker": "omnirank.rankers.baselines",
-    "ReliefRanker": "omnirank.rankers.relief",
-    "ResampledRanker": "omnirank.rankers.resampled",
-    "SCLSRanker": "omnirank.rankers.scls",
-    "SEFRRanker": "omnirank.rankers.sefr",
-    "SFSSRanker": "omnirank.rankers.sfss",
-    "SPECRanker": "omnirank.rankers.spec",
-    "STRLaplaceRanker": "omnirank.rankers.str_laplace",
-    "SVMRFERanker": "omnirank.rankers.svm_rfe",
-    "ThreeWayRanker": "omnirank.rankers.three_way",
-    "UDFSRanker": "omnirank.rankers.udfs",
-    "UniformRanker": "omnirank.rankers.baselines",
-    "UnivariateRanker": "omnirank.rankers.univariate",
+_NAMES = {
+    "agnos": ("AgnosRanker",),
+    "base": ("BaseRanker",),
+    "clusters": ("MCFSRanker", "NDFSRanker", "UDFSRanker"),
+    "controls": ("DispersionRanker", "RandomRanker", "UniformRanker"),
+    "ensemble": ("EnsembleRanker",),
+    "few_labels": ("SCLSRanker", "SFSSRanker", "STRLaplaceRanker", "ThreeWayRanker"),
+    "information": ("InformationRanker",),
+    "laplacian": ("LaplacianRanker", "SPECRanker"),
+    "per_target": ("PerTargetRanker",),
+    "relief": ("ReliefRanker",),
+    "resampled": ("ResampledRanker",),
+    "sefr": ("SEFRRanker",),
+    "svm_rfe": ("SVMRFERanker",),
+    "univariate": ("CorrelationRanker", "UnivariateRanker"),
 }
+_MODULE = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "AgnosRanker",
-    "BaseRanker",
-    "CorrelationRanker",
-    "DispersionRanker",
-    "EnsembleRanker",
-    "InformationRanker",
-    "LaplacianRanker",
-    "MCFSRanker",
-    "NDFSRanker",
-    "PerTargetRanker",
-    "RandomRanker",
-    "ReliefRanker",
-    "ResampledRanker",
-    "SCLSRanker",
-    "SEFRRanker",
-    "SFSSRanker",
-    "SPECRanker",
-    "STRLaplaceRanker",
-    "SVMRFERanker",
-    "ThreeWayRanker",
-    "UDFSRanker",
-    "UniformRanker",
-    "UnivariateRanker",
-]
+__all__ = [*_MODULE]  # noqa: PLE0604 - the names of a table
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+    return getattr(import_module(f"{__name__}.{_MODULE[name]}"), name)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.exceptions import ConvergenceWarning
 
-from omnirank.core.errors import DataTypeError, ParameterError, logger
-from omnirank.core.registry import methods
+from omnirank.core.errors import ParameterError, logger
 from omnirank.data.dataset import Dataset
-from omnirank.data.notes.traps import of_one_value
+from omnirank.data.notes import of_one_value
 from omnirank.shards.dataset import ShardedDataset, check_given
 
 
@@ -63,13 +63,12 @@ def labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tup
     return dataset.take(labelled), tuple(values[labelled] for values in more)
 
 
-def refuse_arguments(ranker: Any, unknown: Collection[str]) -> None:
-    """Raise a `DataTypeError` if ``fit`` was given arguments that it does not take; say who takes weights."""
-    if not unknown:
-        return
-    name = next(iter(unknown))
-    advice = "it takes X and y"
-    if name == "sample_weight":
-        able = [method.name for method in methods() if has_fit_parameter(method.load(), name)]
-        advice = f"the method has no place for weights of examples; methods that have: {', '.join(able)}"
-    raise DataTypeError(f"fit of {type(ranker).__name__} takes no {name}: {advice}")
+def warn_unless(converged: bool, method: str, n_iterations: int) -> None:
+    """Warn where an iteration has ended before it converged."""
+    if not converged:
+        warnings.warn(
+            f"{method} has not converged in {n_iterations} iterations: its scores are those of the last one; "
+            "allow more of them, or stop earlier",
+            ConvergenceWarning,
+            stacklevel=5,
+        )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,14 +19,18 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns, graph_columns
-from omnirank.rankers._autoencoder import LOSSES, Autoencoder, epochs, initial_parameters
-from omnirank.rankers._convergence import warn_unless
+from omnirank.rankers._fitting import warn_unless
 from omnirank.rankers.base import BaseRanker
 
 # Means over so many epochs are compared: single ones depend on the order of the examples.
 _WINDOW = 10
 # Examples from which the intrinsic dimension is estimated, and the share of them that is left out as too far apart.
 _MOST_EXAMPLES, _LEFT_OUT = 5000, 0.1
+# The parameters of Adam that its authors recommend.
+_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
+LOSSES = ("root", "squares")
+
+Parameters = dict[str, np.ndarray]
 
 
 class AgnosRanker(BaseRanker):
@@ -82,7 +88,7 @@ class AgnosRanker(BaseRanker):
     >>> rng = np.random.default_rng(0)
     >>> hidden = rng.normal(size=(100, 1))
     >>> X = np.hstack([hidden + 0.1 * rng.normal(size=(100, 3)), rng.normal(size=(100, 3))])
-    >>> sorted(om.AgnosRanker(n_hidden=1, random_state=0).fit(X).ranking_.order[:2].tolist())
+    >>> sorted(om.rankers.AgnosRanker(n_hidden=1, random_state=0).fit(X).ranking_.order[:2].tolist())
     [0, 2]
     """
 
@@ -202,3 +208,126 @@ def intrinsic_dimension(values: np.ndarray, rng: np.random.Generator) -> int:
         return 1
     heights = -np.log1p(-np.arange(1, kept + 1) / len(ratios))
     return int(np.clip(np.rint(logs @ heights / (logs @ logs)), 1, min(values.shape)))
+
+
+@dataclass(frozen=True, eq=False)
+class Autoencoder:
+    """The loss of an auto-encoder and its gradients.
+
+    Attributes
+    ----------
+    starts : ndarray of int
+        First column of each feature.
+    penalty : float
+        Weight of the absolute values of the slack variables.
+    loss : {"root", "squares"}
+        How errors count.
+    """
+
+    starts: np.ndarray
+    penalty: float
+    loss: str
+
+    def loss_and_gradients(self, parameters: Parameters, values: np.ndarray) -> tuple[float, Parameters]:
+        """Return the loss of some examples and its derivatives by all parameters.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            As in `initial_parameters`.
+        values : ndarray of shape (n, C)
+            The columns of the examples.
+        """
+        n, n_columns = values.shape
+        sizes = np.diff(np.append(self.starts, n_columns))
+        slack = np.repeat(parameters["slack"], sizes)
+        hidden = np.tanh((values * slack) @ parameters["encoder"] + parameters["encoder_bias"])
+        errors = hidden @ parameters["decoder"] + parameters["decoder_bias"] - values
+        squares = np.add.reduceat(np.einsum("ij,ij->j", errors, errors), self.starts) / n
+        if self.loss == "root":
+            roots = np.sqrt(squares)
+            total = roots.sum()
+            # a feature without any error stays where it is
+            by_errors = errors / np.repeat(np.where(roots > 0, n * roots, np.inf), sizes)
+        else:
+            total = squares.sum()
+            by_errors = 2 * errors / n
+        by_input = by_errors @ parameters["decoder"].T * (1 - hidden**2)
+        by_scaled = by_input @ parameters["encoder"].T
+        gradients = {
+            "slack": np.add.reduceat(np.einsum("ij,ij->j", by_scaled, values), self.starts)
+            + self.penalty * np.sign(parameters["slack"]),
+            "encoder": (values * slack).T @ by_input,
+            "encoder_bias": by_input.sum(axis=0),
+            "decoder": hidden.T @ by_errors,
+            "decoder_bias": by_errors.sum(axis=0),
+        }
+        return float(total + self.penalty * np.abs(parameters["slack"]).sum()), gradients
+
+
+def initial_parameters(n_features: int, n_columns: int, n_hidden: int, rng: np.random.Generator) -> Parameters:
+    """Return slack variables of 1, weights drawn uniformly as Glorot and Bengio recommend, and biases of 0."""
+    limit = np.sqrt(6 / (n_columns + n_hidden))
+    return {
+        "slack": np.ones(n_features),
+        "encoder": rng.uniform(-limit, limit, (n_columns, n_hidden)),
+        "encoder_bias": np.zeros(n_hidden),
+        "decoder": rng.uniform(-limit, limit, (n_hidden, n_columns)),
+        "decoder_bias": np.zeros(n_columns),
+    }
+
+
+class Adam:
+    """Steps of stochastic gradient descent with adaptive moments."""
+
+    def __init__(self, parameters: Parameters, learning_rate: float) -> None:
+        self._rate = learning_rate
+        self._first = {name: np.zeros_like(value) for name, value in parameters.items()}
+        self._second = {name: np.zeros_like(value) for name, value in parameters.items()}
+        self._n_steps = 0
+
+    def step(self, parameters: Parameters, gradients: Parameters) -> None:
+        """Change the parameters in place."""
+        self._n_steps += 1
+        rate = self._rate * np.sqrt(1 - _BETA_2**self._n_steps) / (1 - _BETA_1**self._n_steps)
+        for name, gradient in gradients.items():
+            first, second = self._first[name], self._second[name]
+            first += (1 - _BETA_1) * (gradient - first)
+            second += (1 - _BETA_2) * (gradient**2 - second)
+            parameters[name] -= rate * first / (np.sqrt(second) + _EPSILON)
+
+
+def epochs(
+    network: Autoencoder,
+    parameters: Parameters,
+    values: np.ndarray,
+    *,
+    learning_rate: float,
+    batch_size: int,
+    rng: np.random.Generator,
+) -> Iterator[float]:
+    """Train for one epoch after the other; yield the mean loss of the batches of each.
+
+    Parameters
+    ----------
+    network : Autoencoder
+        The loss.
+    parameters : dict of str to ndarray
+        Changed in place.
+    values : ndarray of shape (n, C)
+        The columns of all examples.
+    learning_rate, batch_size : float, int
+        Of Adam.
+    rng : Generator
+        Draws the order of the examples.
+    """
+    optimizer = Adam(parameters, learning_rate)
+    n = len(values)
+    while True:
+        order, total = rng.permutation(n), 0.0
+        for start in range(0, n, batch_size):
+            batch = order[start : start + batch_size]
+            loss, gradients = network.loss_and_gradients(parameters, values[batch])
+            optimizer.step(parameters, gradients)
+            total += loss * len(batch)
+        yield total / n

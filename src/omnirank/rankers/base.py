@@ -9,36 +9,78 @@ from typing import Any, ClassVar, TypeVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn import get_config
 from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from omnirank.core.errors import DataError, setting
+from omnirank.core.errors import DataError, logger, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.registry import method_name, methods
+from omnirank.core.registry import SUPERVISION, method_name, methods
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.columns import is_frame
 from omnirank.data.containers import FeaturesLike, TargetLike, checked_sparse, in_memory, unmasked
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import target_from
 from omnirank.data.table import is_sparse
-from omnirank.data.task_registry import TASKS, task_named
-from omnirank.rankers._fitting import all_or_nothing, check_parts, labelled_part, recorded_of, refuse_arguments
-from omnirank.rankers._selector import Selector
+from omnirank.data.task_registry import TASKS, task_named, task_target
+from omnirank.rankers._fitting import all_or_nothing, check_parts, labelled_part, recorded_of
 from omnirank.shards.dataset import ShardedDataset
 
 Self = TypeVar("Self", bound="BaseRanker")
+SelfWeighted = TypeVar("SelfWeighted", bound="WeightedRanker")
 
 
-class BaseRanker(Selector, BaseEstimator):
+class DependsOn:
+    """A class attribute that is another one in instances with certain values of a parameter.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the parameter.
+    by_value : mapping
+        The attribute by value of the parameter.
+    otherwise : sequence of str
+        The attribute of the class, and for all other values.
+    """
+
+    def __init__(self, parameter: str, by_value: Mapping[str, Sequence[str]], otherwise: Sequence[str]) -> None:
+        self._parameter, self._by_value, self._otherwise = parameter, by_value, otherwise
+
+    def __get__(self, ranker: Any, owner: type) -> Sequence[str]:
+        return self._by_value.get(getattr(ranker, self._parameter, ""), self._otherwise)
+
+
+class _TableSelector(SelectorMixin, BaseEstimator):
+    """Keeps columns of arrays, sparse containers and data frames; ``set_output`` decides what comes out."""
+
+    def transform(self, X: FeaturesLike) -> Any:
+        """Keep the selected columns."""
+        if is_frame(X):
+            return self._kept_columns(nw.from_native(X, eager_only=True))
+        return super().transform(checked_sparse(X) if is_sparse(X) else unmasked(X))
+
+    def inverse_transform(self, X: ArrayLike) -> Any:
+        """Put selected columns back in their places, with zeros elsewhere; as scikit-learn, without missing cells."""
+        return super().inverse_transform(unmasked(X))
+
+    def _kept_columns(self, frame: Any) -> Any:
+        validate_data(self, nw.to_native(frame), skip_check_array=True, reset=False)
+        return nw.to_native(frame[:, self.get_support(indices=True).tolist()])
+
+
+# Without keys, scikit-learn leaves `transform` as it is written here: a Dataset stays a Dataset.
+class BaseRanker(_TableSelector, auto_wrap_output_keys=()):  # type: ignore[call-arg]
     """Base of all rankers: a scikit-learn selector whose subclasses only compute scores.
 
     A subclass has a method ``_rank(dataset)``. One with parameters of its own has a constructor that stores them, and
-    takes and passes on those of all rankers. One that uses weights of examples declares
-    ``fit(X, y=None, sample_weight=None)``, returns ``self._fit(X, y, sample_weight)`` and has
+    takes and passes on those of all rankers. One that uses weights of examples is a `WeightedRanker` and has
     ``_rank(dataset, sample_weight=None)``; rows of weight 0 are dropped before.
+
+    Where ``supported_supervision`` is ("unsupervised",), the target is not read. Where the method takes numbers as
+    target and nothing else, whole numbers are numbers too, not classes.
 
     Attributes
     ----------
@@ -81,7 +123,7 @@ class BaseRanker(Selector, BaseEstimator):
 
     # What the method can do; the registry says the same of its entries.
     supported_tasks: ClassVar[Sequence[str]] = TASKS
-    supported_supervision: ClassVar[Sequence[str]] = ("supervised", "semi-supervised", "unsupervised")
+    supported_supervision: ClassVar[Sequence[str]] = SUPERVISION
     # The parameter that counts the replicates of a fit (trees, iterations): rankings of more of them can be merged.
     replicates: ClassVar[str | None] = None
 
@@ -137,7 +179,7 @@ class BaseRanker(Selector, BaseEstimator):
             return self._fit_parts(X, y, sample_weight)
         with all_or_nothing(self):
             check_parameters(self)
-            dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
+            dataset = read_input(self, X, y, task=self._asked_task(X, y), hierarchy=self.hierarchy)
             self._check_supported(dataset)
             self._n_selected(dataset.n_features)
             dataset = dataset if groups is None else dataset.with_groups(groups)
@@ -153,9 +195,28 @@ class BaseRanker(Selector, BaseEstimator):
             self._choose_features(dataset, *more)
         return self
 
-    def _take_rankings(self, found: Ranking | Mapping[str, Ranking], task: str) -> None:
+    @property
+    def _uses_target(self) -> bool:
+        return not {"supervised", "semi-supervised"}.isdisjoint(self.supported_supervision)
+
+    def _asked_task(self, X: FeaturesLike, y: TargetLike | None) -> str:
+        """Return the task as given, or as the method implies it: no target is read, or whole numbers are numbers."""
+        if not isinstance(self.task, str) or self.task != "auto":
+            return self.task
+        if not self._uses_target:
+            logger.info("%s does not use the target", type(self).__name__)
+            return task_named("none")
+        if y is None or {task_target(task).kind for task in self.supported_tasks} != {"numbers"}:
+            return "auto"
+        target, task = target_from(y)
+        levels = () if target is None else [level for own in target.levels for level in own or ()]
+        if task_target(task).kind not in ("classes", "labels") or any(isinstance(one, str | bool) for one in levels):
+            return "auto"
+        return task_named("numbers", single=task_target(task).single)
+
+    def _take_rankings(self, ranked: Ranking | Mapping[str, Ranking], task: str) -> None:
         self.task_ = task
-        self.rankings_ = {found.method: found} if isinstance(found, Ranking) else dict(found)
+        self.rankings_ = {ranked.method: ranked} if isinstance(ranked, Ranking) else dict(ranked)
         self.ranking_ = next(iter(self.rankings_.values()))
         self.feature_importances_ = self.ranking_.scores.copy()
 
@@ -199,21 +260,48 @@ class BaseRanker(Selector, BaseEstimator):
         Returns
         -------
         Dataset, data frame, sparse container or array
-            The same kind of container with the selected features, in the order of the input, unless
-            ``set_output`` says otherwise.
+            The same kind of container with the selected features, in the order of the input. For arrays and frames
+            of pandas and polars, ``set_output`` may ask for another kind.
         """
         check_is_fitted(self)
-        if not is_frame(X):
-            X = checked_sparse(X) if is_sparse(X) else unmasked(X)
-            checks = {"dtype": None, "accept_sparse": "csr", "ensure_all_finite": "allow-nan", "reset": False}
-            cells: Any = validate_data(self, X, **checks)
-            return cells[:, self.get_support()]
-        validate_data(self, X, skip_check_array=True, reset=False)
-        frame = nw.from_native(X, eager_only=True)[:, self.get_support(indices=True).tolist()]
-        kind = frame.implementation
-        if _set_output_kind(self) != "default" and not (kind.is_pandas_like() or kind.is_polars()):
-            return frame.to_pandas()  # set_output does not know other kinds of frames
-        return nw.to_native(frame)
+        X = in_memory(X)
+        if isinstance(X, Dataset):
+            read_features(self, X, reset=False)
+            return X.select_features(self.get_support(indices=True))
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if is_frame(X) and not (frame.implementation.is_pandas_like() or frame.implementation.is_polars()):
+            return self._kept_columns(frame)  # a kind of frame that set_output does not know
+        return super().transform(X)
+
+    def fit_transform(self, X: FeaturesLike, y: TargetLike | None = None, **fit_params: Any) -> Any:
+        """Rank the features and keep the top ones: ``fit`` and ``transform`` at once.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        **fit_params
+            Further arguments of `fit`, such as ``sample_weight`` where the method takes it.
+
+        Returns
+        -------
+        Dataset, data frame, sparse container or array
+            As in `transform`.
+        """
+        return self.fit(X, y, **fit_params).transform(X)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Return the names of the selected features, in the order of the input.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of all features, where the training data had none; by default those of ``ranking_``.
+        """
+        check_is_fitted(self)
+        if input_features is None and not hasattr(self, "feature_names_in_"):
+            input_features = np.array(self.ranking_.names, dtype=object)
+        return np.asarray(super().get_feature_names_out(input_features))
 
     def with_p_values(self: Self) -> Self | None:
         """Return such a ranker whose rankings have p values, where the method has any of its own; else None."""
@@ -222,49 +310,17 @@ class BaseRanker(Selector, BaseEstimator):
     # -- rankings of several parameters from one fit ----------------------------------------------------
 
     @classmethod
-    def one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the parameters of which one fit gives the rankings of several values (:meth:`with_several`).
+    def _one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the parameters that may be lists: one fit gives the rankings of all their values.
 
-        Parameters
-        ----------
-        parameters : mapping
-            All parameters of the ranker: values that the data decide give one ranking only.
+        ``parameters`` are all parameters of the ranker: values that the data decide give one ranking only.
         """
         return ()
 
-    def with_several(self: Self, **values: Sequence[Any]) -> Self:
-        """Set several values of parameters of which one fit gives all rankings, and return the ranker.
+    def _ranking_at(self, **values: Any) -> Ranking:
+        """Return the ranking for one value of each such parameter; by default those of ``ranking_``.
 
-        Parameters
-        ----------
-        **values
-            Values by the name of their parameter, in ascending order.
-
-        Examples
-        --------
-        >>> import omnirank as om
-        >>> om.ReliefRanker().with_several(n_neighbors=[5, 10])
-        ReliefRanker(n_neighbors=[5, 10])
-        >>> om.EnsembleRanker().with_several(n_trees=[5, 10])
-        EnsembleRanker(checkpoints=[5, 10], n_trees=10)
-        """
-        return self.set_params(**values)
-
-    def ranking_at(self, **values: Any) -> Ranking:
-        """Return one of the rankings of a fit.
-
-        Parameters
-        ----------
-        **values
-            Values of parameters of which the fit gives several rankings; by default those of ``ranking_``. Where a
-            fit gives several scores, ``importance`` is the name of one.
-
-        Examples
-        --------
-        >>> import omnirank as om
-        >>> ranker = om.EnsembleRanker(random_state=0).with_several(n_trees=[5, 10])
-        >>> ranker.fit(om.datasets.load_sample("iris")).ranking_at(importance="symbolic", n_trees=5)
-        Ranking(symbolic, classification, 4 features: ...)
+        Where a fit gives several scores, ``importance`` is the name of one.
         """
         return self.rankings_[values["importance"]] if values else self.ranking_
 
@@ -312,63 +368,49 @@ class BaseRanker(Selector, BaseEstimator):
         return int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))
 
     def _check_supported(self, dataset: Dataset) -> None:
-        registered = method_name(self)
-        name = type(self).__name__ + ("" if registered is None else f" (method {registered!r})")
-        if dataset.target is None:
-            if "unsupervised" not in self.supported_supervision:
-                raise DataError(
-                    f"{name} needs a target: it requires y to be passed, but the target y is None or has no known "
-                    "value (--target names it on the command line); "
-                    + _other_methods("need none", supervision="unsupervised")
-                )
-        elif "supervised" not in self.supported_supervision and not (
-            "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
-        ):
-            unasked = setting("task", task_named("none"))
-            others = _other_methods(f"use one for {dataset.task}", dataset.task, "supervised")
-            raise DataError(f"{name} is not supervised: give no target, or {unasked} to leave it out; {others}")
+        if not self._uses_target and self.task == "auto":
+            return
+        if dataset.target is None and "unsupervised" not in self.supported_supervision:
+            raise DataError(
+                f"{_named(self)} needs a target: it requires y to be passed, but the target y is None or has no known "
+                "value (--target names it on the command line); "
+                + _other_methods("need none", supervision="unsupervised")
+            )
         if dataset.task not in self.supported_tasks:
             handled, others = ", ".join(self.supported_tasks), _other_methods("do", dataset.task)
-            raise DataError(f"{name} does not handle {dataset.task}; it handles {handled}; {others}")
+            raise DataError(f"{_named(self)} does not handle {dataset.task}; it handles {handled}; {others}")
+
+
+def _named(ranker: BaseRanker) -> str:
+    """The class of a ranker, and the method that it is."""
+    registered = method_name(ranker)
+    return type(ranker).__name__ + ("" if registered is None else f" (method {registered!r})")
+
+
+class WeightedRanker(BaseRanker):
+    """Base of rankers that take weights of examples: ``_rank(dataset, sample_weight=None)``."""
+
+    def fit(
+        self: SelfWeighted, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> SelfWeighted:
+        """Rank the features.
+
+        Parameters
+        ----------
+        X, y
+            As in :meth:`BaseRanker.fit`.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self._fit(X, y, sample_weight)
 
 
 def _other_methods(can: str, task: str | None = None, supervision: str | None = None) -> str:
     # controls take a target and do not look at it
-    found = [m.name for m in methods(task, supervision) if m.uses_target or supervision == "unsupervised"]
-    return f"methods that {can}: {', '.join(found)}"
-
-
-def _set_output_kind(estimator: Any) -> str:
-    """What ``set_output`` or scikit-learn's configuration asks for: "default", "pandas" or "polars"."""
-    own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
-    return str(own or get_config()["transform_output"])
-
-
-# scikit-learn puts set_output around the transform of the class body; around that, a Dataset stays a Dataset.
-_transform_table = BaseRanker.transform
-
-
-def _transform(self: BaseRanker, X: FeaturesLike) -> Any:
-    X = in_memory(X)
-    if not isinstance(X, Dataset):
-        return _transform_table(self, X)
-    check_is_fitted(self)
-    read_features(self, X, reset=False)
-    return X.select_features(self.get_support(indices=True))
-
-
-def _fit_transform(self: BaseRanker, X: FeaturesLike, y: TargetLike | None = None, **fit_params: Any) -> Any:
-    """Rank the features and keep the top ones: ``fit`` and ``transform`` at once."""
-    return self.fit(X, y, **fit_params).transform(X)
-
-
-# For types, fit takes X and y, and what subclasses add; any other argument, weights above all, gets an error of ours.
-def _fit_without_more(self: BaseRanker, X: FeaturesLike, y: TargetLike | None = None, **unknown: Any) -> BaseRanker:
-    refuse_arguments(self, unknown)
-    return self._fit(X, y)
-
-
-for _name, _method in (("fit", _fit_without_more), ("transform", _transform), ("fit_transform", _fit_transform)):
-    _method.__doc__ = _method.__doc__ or getattr(BaseRanker, _name).__doc__
-    _method.__name__, _method.__qualname__ = _name, f"BaseRanker.{_name}"
-    setattr(BaseRanker, _name, _method)
+    names = [m.name for m in methods(task, supervision) if m.uses_target or supervision == "unsupervised"]
+    return f"methods that {can}: {', '.join(names)}"

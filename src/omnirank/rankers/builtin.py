@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from omnirank.core.registry import Method
 from omnirank.data.task_registry import TASKS, TaskNames
-from omnirank.ensembles.score_table import SCORES
+from omnirank.ensembles.scores import SCORES
 
 _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
-_DISPERSION = "omnirank.rankers.dispersion:DispersionRanker"
+_DISPERSION = "omnirank.rankers.controls:DispersionRanker"
 _INFORMATION = "omnirank.rankers.information:InformationRanker"
 _RELIEF = "omnirank.rankers.relief:ReliefRanker"
 
@@ -50,7 +50,7 @@ METHODS = (
     ),
     Method(
         "correlation",
-        "omnirank.rankers.correlation:CorrelationRanker",
+        "omnirank.rankers.univariate:CorrelationRanker",
         "Absolute correlation of the feature with the target (Pearson)",
         tasks=TaskNames("numbers"),
         supervision=("supervised",),
@@ -142,14 +142,14 @@ METHODS = (
     ),
     Method(
         "random",
-        "omnirank.rankers.baselines:RandomRanker",
+        "omnirank.rankers.controls:RandomRanker",
         "Random scores: what any method must beat",
         tasks=TASKS,
         uses_target=False,
     ),
     Method(
         "uniform",
-        "omnirank.rankers.baselines:UniformRanker",
+        "omnirank.rankers.controls:UniformRanker",
         "The same score for all features: no ranking at all",
         tasks=TASKS,
         uses_target=False,
@@ -164,7 +164,7 @@ METHODS = (
     ),
     Method(
         "spec",
-        "omnirank.rankers.spec:SPECRanker",
+        "omnirank.rankers.laplacian:SPECRanker",
         "How smooth the feature is on the graph of all pairs of examples, by its spectrum",
         tasks=TaskNames("none"),
         supervision=("unsupervised",),
@@ -172,14 +172,14 @@ METHODS = (
     ),
     Method(
         "s-cls",
-        "omnirank.rankers.scls:SCLSRanker",
+        "omnirank.rankers.few_labels:SCLSRanker",
         "How little the feature varies between examples that are neighbours or share labels",
         tasks=TaskNames("classes", "labels", "numbers", "none"),
         reference="Alalga, Benabdeslem, Taleb: Soft-constrained Laplacian score. KAIS 47, 2016",
     ),
     Method(
         "str-laplace",
-        "omnirank.rankers.str_laplace:STRLaplaceRanker",
+        "omnirank.rankers.few_labels:STRLaplaceRanker",
         "How little the feature varies between neighbours and between examples with near targets",
         tasks=TaskNames("numbers", single=True),
         supervision=("supervised", "semi-supervised"),
@@ -187,7 +187,7 @@ METHODS = (
     ),
     Method(
         "mcfs",
-        "omnirank.rankers.mcfs:MCFSRanker",
+        "omnirank.rankers.clusters:MCFSRanker",
         "Largest coefficient of the feature in sparse regressions that explain the clusters of a graph",
         tasks=TaskNames("none"),
         supervision=("unsupervised",),
@@ -195,7 +195,7 @@ METHODS = (
     ),
     Method(
         "ndfs",
-        "omnirank.rankers.ndfs:NDFSRanker",
+        "omnirank.rankers.clusters:NDFSRanker",
         "Norm of the feature's coefficients in a row-sparse regression on non-negative indicators of clusters",
         tasks=TaskNames("none"),
         supervision=("unsupervised",),
@@ -203,7 +203,7 @@ METHODS = (
     ),
     Method(
         "udfs",
-        "omnirank.rankers.udfs:UDFSRanker",
+        "omnirank.rankers.clusters:UDFSRanker",
         "Norm of the feature's coefficients in coordinates that tell neighbourhoods apart",
         tasks=TaskNames("none"),
         supervision=("unsupervised",),
@@ -211,7 +211,7 @@ METHODS = (
     ),
     Method(
         "sfss",
-        "omnirank.rankers.sfss:SFSSRanker",
+        "omnirank.rankers.few_labels:SFSSRanker",
         "Norm of the feature's coefficients in a row-sparse regression on labels spread over a graph",
         tasks=TaskNames("classes", "labels"),
         supervision=("supervised", "semi-supervised"),
@@ -227,7 +227,7 @@ METHODS = (
     ),
     Method(
         "3-3fs",
-        "omnirank.rankers.three_way:ThreeWayRanker",
+        "omnirank.rankers.few_labels:ThreeWayRanker",
         "S-CLS on resamples of labelled examples, features and labels",
         tasks=TaskNames("classes", "labels", "numbers", "none"),
         reference="Alalga, Benabdeslem, Mansouri: 3-3FS, semi-supervised multi-label. KAIS 63, 2021",

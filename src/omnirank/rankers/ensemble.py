@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import ParameterError, setting
+from omnirank.core.errors import ParameterError, logger, setting
+from omnirank.core.parallel import begun_beside
 from omnirank.core.parameters import FLAG, choice, count, listed, number
-from omnirank.core.ranking.certainty import Certainty, certainty_of
+from omnirank.core.ranking.accumulators import TargetScores
+from omnirank.core.ranking.certainty import OUT_OF_BAG_TEST, Certainty, certainty_of
 from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
-from omnirank.data.dataset import Dataset
+from omnirank.data.dataset import Dataset, fingerprint_of
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.ensembles.convergence import MOST_TREES, why_ended
-from omnirank.ensembles.example_samples import MAX_SAMPLES
-from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights, weights_digest
-from omnirank.ensembles.growing_checks import tell_undefined
-from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
-from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
-from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
-from omnirank.ensembles.target_errors import check_error
-from omnirank.rankers._ensemble_in_memory import rank_in_memory
-from omnirank.rankers._ensemble_in_parts import rank_in_samples
+from omnirank.data.notes import caller_outside
+from omnirank.ensembles.errors import check_error
+from omnirank.ensembles.plan import GROWING, GrowingData, GrowingRules, features_per_node
+from omnirank.ensembles.run import (
+    MOST_TREES,
+    AskedLevel,
+    DealtSamples,
+    Limits,
+    ScoreWork,
+    TreeRun,
+    WholeData,
+    converged,
+    growing_samples,
+)
+from omnirank.ensembles.score_sums import ScoreSums
+from omnirank.ensembles.scores import ScoreOptions, computed_scores, get_score
+from omnirank.ensembles.supervision import SUPERVISION, Supervision, check_feature_weights, weights_digest
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.folders import checkpoints_of
+from omnirank.shards.samples import Samples
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
-_NOT_OF_A_TREE = frozenset(
-    {"checkpoints", "first_tree", "n_features_to_select", "n_trees", "p_values", "warm_start"}
-    | {"max_memory", "max_samples", "max_seconds"}
-)
+_NOT_OF_A_TREE = frozenset({"n_features_to_select", "n_trees", "p_values", "max_seconds"})
+# Of the memory allowed: what examples add to single trees of a sample, before it is added up.
+_SHARE_OF_TREES = 16
 
 
 class EnsembleRanker(BaseRanker):
@@ -63,13 +76,14 @@ class EnsembleRanker(BaseRanker):
         ``rankings_``; the permutation and the unbiased score cost extra and are computed only where they are asked for.
     ensemble : {"extra-trees", "random-forest", "bagging"}
         Random forest and bagging try all tests of the features drawn in a node, extra trees one random test each.
-    n_trees : int or "auto"
+    n_trees : int, "auto" or list of int
         Number of trees. "auto" adds 10 trees at a time until the ranking has converged: from 20 trees on, while
-        1 - mean(squared standard errors) / variance(scores) is below 0.99, at most 1000.
+        1 - mean(squared standard errors) / variance(scores) is below 0.99, at most 1000. A list: one fit gives the
+        rankings of all these numbers of trees, in ``checkpoints_``.
     max_features : None, int, float or {"sqrt", "log2", "all"}
-        Features drawn in a node: a count, a share or a name. None: ceil(sqrt D) in random forests, all D in bagging
-        and extra trees (ceil(sqrt D) in extra trees when most features are binary); without a target ceil(log2 D) in
-        random forests and extra trees.
+        Features drawn in a node: a count, a share or a name. None: all D in bagging and in supervised extra trees
+        (ceil(sqrt D) if most features are binary); ceil(sqrt D) in random forests and semi-supervised trees;
+        ceil(log2 D) in unsupervised trees.
     bootstrap : bool or None
         Whether each tree sees a bootstrap replicate; None is True. The permutation and the unbiased score need it.
     min_samples_leaf : float
@@ -93,9 +107,6 @@ class EnsembleRanker(BaseRanker):
         without any are not split; 0: no such limit.
     symbolic_weight : float or None
         None: nodes weigh their share of examples; w in (0, 1]: w to the power of their depth.
-    normalize_targets : bool or None
-        Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
-        which are all divided by the same number, so that frequent labels count more.
     permutation_error : {"auto", "accuracy", "rrmse", "auprc", "target"}
         Error of the permutation score. "auto": error rate of classes, relative mean squared error of numbers,
         (weighted) Hamming loss of label sets; where unlabelled examples are used, w times this plus 1 - w times the
@@ -108,38 +119,14 @@ class EnsembleRanker(BaseRanker):
         unbiased score likewise; the permutation score of a target is that of its own error. The symbolic score
         cannot be split.
     p_values : bool
-        Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.example_sums.ExampleSums` has
-        the formula). They cost some time, and a number per example and feature, at most 512 MB (with ``max_memory``, a
-        sixteenth of it: examples share groups, of which there are 128 at least); of data that do not fit in memory, a
-        number per feature and group of at least 32 groups of rows in each sample.
+        Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.score_sums.ExampleSums` has
+        the formula). They need extra time, and memory for one float per example and feature (at most 512 MB); of data
+        that do not fit in memory, one float per feature and group of at least 32 groups of rows in each sample.
         :func:`omnirank.significance` computes p values for all scores.
-    nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
-    tie_break : {"random", "first"}
-        Which of several equally good tests is taken: by the seed, or the first.
-    hierarchy_weight : float
-        w0 of the label weights w(l) = w0 * mean(w(parents)).
-    checkpoints : sequence of int or None
-        Numbers of trees at which the rankings are kept in ``checkpoints_``: one fit gives them for all sizes.
-    first_tree : int
-        Number of the first tree. Tree i has its own random stream, so that rankings of trees 0 to 49 and 50 to 99,
-        grown on two machines with the same seed, merge into that of 100 trees.
-    warm_start : bool
-        Whether ``fit`` keeps the trees of the previous fit, on the same data with the same parameters, and adds trees
-        until there are ``n_trees``.
     max_seconds : float or None
         For how long trees are grown: none is begun later, but for the first two. Of data in parts, the clock is looked
         at after each ten trees, or after one for each sample. How many trees there are depends on the machine then; a
-        fit with ``n_trees`` set to ``n_trees_`` (and ``max_samples`` to ``max_samples_``) and the same seed gives the
-        same bits.
-    max_samples : None, int, float or "auto"
-        Examples that a tree sees (a bootstrap replicate of them): a count or a share; None: all. Examples are dealt out
-        at random to as many samples as needed, and tree i grows on sample i modulo their number. "auto": 20 trees
-        each are grown with 2000, 4000, 8000, ... examples, as long as the scores change by more than 1 % of their
-        variance (beyond their standard errors) and half of the time left is enough for the next step.
-    max_memory : int, str or None
-        What a fit may take in memory beside the data, about: bytes, or a text such as ``"500M"``. Where all examples
-        take more, a tree sees as many of them as leave room for two trees at once, and two workers grow them.
+        fit with ``n_trees`` set to ``n_trees_`` and the same seed gives the same bits.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
         larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 48 trees on:
@@ -149,8 +136,6 @@ class EnsembleRanker(BaseRanker):
     ----------
     n_trees_ : int
         Number of trees grown, or of pairs of trees.
-    max_samples_ : int
-        Number of examples that a tree sees, for data in memory.
     certainty_ : Certainty
         Which first features are those of a run with infinitely many trees; ``certainty_.summary`` says it in words.
     supervision_ : float
@@ -164,7 +149,7 @@ class EnsembleRanker(BaseRanker):
         Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
         contribute 0 to the permutation or unbiased score.
     checkpoints_ : dict of int to dict of str to Ranking
-        ``rankings_`` of the first trees, for each of ``checkpoints`` that was reached.
+        ``rankings_`` of the first trees, for each number in a list of ``n_trees`` that was reached.
 
     References
     ----------
@@ -182,29 +167,24 @@ class EnsembleRanker(BaseRanker):
     """
 
     _parameter_checks = GROWING | {
-        "n_trees": choice("auto") | count(1),
+        "n_trees": choice("auto") | count(1) | listed(count(1)),
         "supervision": SUPERVISION,
         "symbolic_weight": choice(None) | number(above=0, most=1),
         "per_target": FLAG,
         "p_values": FLAG,
-        "checkpoints": choice(None) | listed(count(1)),
-        "first_tree": count(0),
-        "warm_start": FLAG,
         "max_seconds": choice(None) | number(above=0),
-        "max_samples": MAX_SAMPLES,
     }
 
     replicates = "n_trees"
-    max_samples_: int
     checkpoints_: dict[int, dict[str, Ranking]]
-    _sums: ScoreSums
-    _chosen: tuple[Supervision, np.ndarray | None]
+    # Rules of growing that are no parameters (fields of `GrowingRules`): runs of CLUS and plans of studies need them.
+    _rules: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,
         importance: str = "unbiased",
         ensemble: str = "extra-trees",
-        n_trees: int | str = 100,
+        n_trees: Any = 100,
         max_features: Any = None,
         bootstrap: bool | None = None,
         min_samples_leaf: float = 2,
@@ -213,19 +193,10 @@ class EnsembleRanker(BaseRanker):
         feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 0,
         symbolic_weight: float | None = None,
-        normalize_targets: bool | None = None,
         permutation_error: str = "auto",
         per_target: bool = False,
         p_values: bool = False,
-        nominal_tests: str = "ordered",
-        tie_break: str = "random",
-        hierarchy_weight: float = 0.75,
-        checkpoints: Sequence[int] | None = None,
-        first_tree: int = 0,
-        warm_start: bool = False,
         max_seconds: float | None = None,
-        max_samples: int | float | str | None = None,
-        max_memory: int | str | None = None,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
@@ -244,19 +215,16 @@ class EnsembleRanker(BaseRanker):
         self.feature_weights = feature_weights
         self.min_labelled_leaf = min_labelled_leaf
         self.symbolic_weight = symbolic_weight
-        self.normalize_targets = normalize_targets
         self.permutation_error = permutation_error
         self.per_target = per_target
         self.p_values = p_values
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.hierarchy_weight = hierarchy_weight
-        self.checkpoints = checkpoints
-        self.first_tree = first_tree
-        self.warm_start = warm_start
         self.max_seconds = max_seconds
-        self.max_samples = max_samples
-        self.max_memory = max_memory
+
+    def __sklearn_clone__(self) -> EnsembleRanker:
+        copy: EnsembleRanker = super().__sklearn_clone__()
+        if self._rules:
+            copy._rules = dict(self._rules)
+        return copy
 
     def fit(
         self,
@@ -283,101 +251,182 @@ class EnsembleRanker(BaseRanker):
         """
         return self._fit(X, y, sample_weight, groups)
 
-    @classmethod
-    def one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the scores and the numbers of trees, but where "auto" ends by the score at hand."""
-        return ("importance", "n_trees") if isinstance(parameters["n_trees"], int) else ()
-
-    def with_several(self, **values: Sequence[Any]) -> EnsembleRanker:
-        """Set several numbers of trees (``n_trees``) and return the ranker."""
-        sizes = values.get("n_trees")
-        return self if sizes is None else self.set_params(n_trees=sizes[-1], checkpoints=sizes)
-
-    def ranking_at(self, **values: Any) -> Ranking:
-        """Return the ranking by one of the scores (``importance``) after one of the numbers of trees (``n_trees``)."""
-        rankings = self.checkpoints_[values["n_trees"]] if "n_trees" in values else self.rankings_
-        return rankings[values.get("importance", self.importance)]
-
-    def with_p_values(self) -> EnsembleRanker | None:
-        """Return such a ranker with ``p_values=True``, if the score has any."""
-        return clone(self).set_params(p_values=True) if get_score(self.importance).has_p_values else None
-
-    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
-        self._check(dataset.task)
-        check_feature_weights(self.feature_weights, dataset)
-        return rank_in_memory(self, dataset, sample_weight)
-
-    def _rank_parts(self, data: ShardedDataset) -> dict[str, Ranking]:
-        self._check(data.task)
-        check_feature_weights(self.feature_weights, data.example)
-        return rank_in_samples(self, data)
-
-    def _note_sums(self, sums: ScoreSums, level: Supervision, kept: dict[int, dict[str, Ranking]]) -> None:
-        self.checkpoints_ = kept
-        self.n_trees_ = sums.n_trees
-        self.n_undefined_ = sums.n_undefined
-        self._sums = sums
-        self.supervision_ = level.level
-        self.supervision_reason_ = level.reason
-        self.supervision_curve_ = dict(level.curve)
-        tell_undefined(self.importance, sums.n_undefined, sums.n_trees)
-        self._ended = why_ended(self.n_trees, sums.rows[self.importance])
-
-    def _levels(self, data: GrowingData) -> tuple[Supervision, GrowingData]:
-        """The level of supervision, and the data with the weights of features: those of the fit that this continues."""
-        if self._continues:
-            level, weights = self._chosen
-            return level, replace(data, feature_weights=weights)
-        rules, dataset = GrowingRules.of(self), data.dataset
-        certain = isinstance(self.supervision, str) and dataset.target is not None and dataset.labelled.all()
-        if self.supervision != 1 and not certain:
-            data = resolve_feature_weights(self.feature_weights, data, rules)
-        n_trees = MOST_TREES if self.n_trees == "auto" else int(self.n_trees)
-        level = resolve_supervision(self.supervision, data, rules, n_ranked=n_trees)
-        if level.paired:
-            reason = f"{level.reason}; scores are means over pairs of a tree of this level and a supervised one"
-            level = replace(level, reason=reason)
-        return level, data
-
-    def _scorer(self, plan: GrowingPlan, level: Supervision, data: GrowingData) -> TreeScorer:
-        """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
-        names = computed_scores(self.importance)
-        options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error, self.p_values)
-        if not level.paired:
-            return TreeScorer.make(plan, names, options)
-        supervised = data.labelled.plan(GrowingRules.of(self))
-        return TreeScorer.make(plan, names, options, partner=TreeScorer.make(supervised, names, options))
-
     @property
     def certainty_(self) -> Certainty:
         """Which first features are those of a run with infinitely many trees."""
         check_is_fitted(self)
         return certainty_of(self.ranking_, remark=self._ended)
 
+    def with_p_values(self) -> EnsembleRanker | None:
+        """Return such a ranker with ``p_values=True``, if the score has any."""
+        return clone(self).set_params(p_values=True) if get_score(self.importance).has_p_values else None
+
+    @classmethod
+    def _one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the scores and the numbers of trees, but where "auto" ends by the score at hand."""
+        return ("importance", "n_trees") if isinstance(parameters["n_trees"], int) else ()
+
+    def _ranking_at(self, **values: Any) -> Ranking:
+        """Return the ranking by one of the scores (``importance``) after one of the numbers of trees (``n_trees``)."""
+        rankings = self.checkpoints_[values["n_trees"]] if "n_trees" in values else self.rankings_
+        return rankings[values.get("importance", self.importance)]
+
+    # -- ranking ----------------------------------------------------------------------------------------
+
+    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
+        rules = self._checked_rules(dataset)
+        if not rules.bootstraps and not rules.random_tests and self._limits.n_trees != 1:
+            _warn_of_equal_trees(rules, dataset)
+        entropy = root_entropy(self.random_state)
+        data = growing_data(entropy, rules, dataset, self.n_jobs, sample_weight)
+        return self._ranked(WholeData(data, self.n_jobs), rules, entropy)
+
+    def _rank_parts(self, data: ShardedDataset) -> dict[str, Ranking]:
+        rules = self._checked_rules(data.example)
+        entropy = root_entropy(self.random_state)
+        samples = growing_samples(data, entropy, self.supervision)
+        decisive = {
+            "parameters": self._tree_parameters(),
+            "n_trees": [self._limits.n_trees, *self._limits.sizes],
+            "p_values": bool(self.p_values),
+            "entropy": entropy,
+            "samples": repr(samples),
+        }
+        checkpoints = checkpoints_of(data, decisive, self.random_state is not None)
+        dealt = DealtSamples(data, samples, checkpoints, partial(growing_data, entropy, rules), self.n_jobs)
+        return self._ranked(dealt, rules, entropy, data.source.max_memory // _SHARE_OF_TREES)
+
+    def _ranked(
+        self, samples: WholeData | DealtSamples, rules: GrowingRules, entropy: int, *most_bytes: int
+    ) -> dict[str, Ranking]:
+        """Grow the trees, and return the rankings by each score that was computed, that of ``importance`` first."""
+        scores = computed_scores(self.importance)
+        options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error, self.p_values)
+
+        def work(level: Supervision, dealt: Samples | None) -> ScoreWork:
+            return ScoreWork(rules, level, scores, options, dealt, *most_bytes)
+
+        limits = self._limits
+        n_ranked = MOST_TREES if isinstance(limits.n_trees, str) else limits.n_trees
+        asked = AskedLevel(self.supervision, self.feature_weights, rules, n_ranked)
+        run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.rows[self.importance]))
+        self.checkpoints_ = {}
+        with run.begun():
+            recorded = _recorded_beside(samples)
+            for sums in run.results():
+                if sums.n_trees in limits.sizes:
+                    self.checkpoints_[sums.n_trees] = self._rankings(sums, run.level, entropy, recorded())
+        self.n_trees_, self.n_undefined_ = sums.n_trees, sums.n_undefined
+        self.supervision_, self.supervision_reason_ = run.level.level, run.level.reason
+        self.supervision_curve_ = dict(run.level.curve)
+        self._ended = limits.why_ended(sums.rows[self.importance])
+        _warn_of_undefined(self.importance, sums.n_undefined, sums.n_trees)
+        return self._rankings(sums, run.level, entropy, recorded())
+
+    def _rankings(
+        self, sums: ScoreSums, level: Supervision, entropy: int, recorded: dict[str, Any]
+    ) -> dict[str, Ranking]:
+        """Return the rankings by each score; ``recorded`` is what they record of the data."""
+        features, targets, more = (recorded.pop(key) for key in ("features", "split_by", "parameters"))
+        rankings = {}
+        for name in (self.importance, *(name for name in sums.rows if name != self.importance)):
+            table = sums.tables.get(name)
+            own = {"importance": name, "n_trees": sums.n_trees, "supervision_level": level.level}
+            rankings[name] = Ranking.from_state(
+                features,
+                sums.rows[name],
+                name,
+                parameters=self._tree_parameters() | own | more,
+                **recorded,
+                seeds=SeedRanges.of(entropy, 0, sums.n_trees),
+                per_target=None if table is None else TargetScores.from_state(targets, table),
+                p_values=sums.p_values(name),
+                p_value_test=OUT_OF_BAG_TEST,
+            )
+        return rankings
+
     # -- what was asked for -----------------------------------------------------------------------------
 
-    def _check(self, task: str) -> None:
-        score = get_score(self.importance)
-        check_error(self.permutation_error, task if score.needs_error else None)
-        if score.needs_out_of_bag and not GrowingRules.of(self).bootstraps:
+    def _checked_rules(self, dataset: Dataset) -> GrowingRules:
+        """Check what parameters ask for together, and return how trees are grown."""
+        score, rules = get_score(self.importance), GrowingRules.of(self)
+        check_error(self.permutation_error, dataset.task if score.needs_error else None)
+        if score.needs_out_of_bag and not rules.bootstraps:
             needed = "it needs out-of-bag examples: set bootstrap to None or True, or importance to 'genie3'"
             raise ParameterError("importance", self.importance, needed)
         if self.p_values and not score.has_p_values:
             raise ParameterError("p_values", True, f"{setting('importance', self.importance)}: use om.significance")
-        if self.n_trees != "auto" and self._sizes and max(self._sizes) > int(self.n_trees):
-            raise ParameterError("checkpoints", self.checkpoints, f"they end at {setting('n_trees', self.n_trees)}")
+        check_feature_weights(self.feature_weights, dataset)
+        return rules
 
     @property
-    def _sizes(self) -> frozenset[int]:
-        return frozenset(int(size) for size in self.checkpoints or ())
+    def _limits(self) -> Limits:
+        """How many trees there may be, and the sizes of which rankings are kept, where several are asked for."""
+        if isinstance(self.n_trees, str):
+            return Limits(self.n_trees, max_seconds=self.max_seconds)
+        sizes = sorted({int(n) for n in np.atleast_1d(self.n_trees)})
+        return Limits(sizes[-1], tuple(sizes) if np.ndim(self.n_trees) else (), self.max_seconds)
 
-    # -- continuing the previous fit --------------------------------------------------------------------
-
-    @property
-    def _continues(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "_sums")
+    def _recorded_parameters(self) -> dict[str, Any]:
+        return super()._recorded_parameters() | dict(self._rules)
 
     def _tree_parameters(self) -> dict[str, Any]:
         recorded = self._recorded_parameters()
         recorded["feature_weights"] = weights_digest(self.feature_weights)
         return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}
+
+
+def growing_data(
+    entropy: int, rules: GrowingRules, dataset: Dataset, n_jobs: int | None, weight: np.ndarray | None = None
+) -> GrowingData:
+    """Return the examples as trees are grown on them; bootstraps keep copies together."""
+    groups = dataset.groups if rules.bootstraps else None
+    return GrowingData(dataset, entropy, weight, n_jobs=n_jobs, groups=groups)
+
+
+def _recorded_beside(samples: WholeData | DealtSamples) -> Callable[[], dict[str, Any]]:
+    """Return a function for what rankings record of the data; data in memory are hashed beside what follows.
+
+    The thread that waits for the hash keeps it in the data, no other.
+    """
+    if isinstance(samples, DealtSamples):
+        data, more = samples.source, {"n_samples": samples.n_samples}
+        targets = data.target_names if data.n_targets else data.feature_names
+        return lambda: recorded_of(data) | {"features": data.feature_names, "split_by": targets, "parameters": more}
+    own = samples.data.dataset
+    names = {"features": own.feature_names, "parameters": {}}
+    names["split_by"] = own.feature_names if own.target is None else own.target_names
+    job = partial(fingerprint_of, own.features, own.target, own.task, own.hierarchy)
+    fingerprint = None if "fingerprint" in vars(own) else begun_beside(job, samples.n_jobs)
+
+    def recorded() -> dict[str, Any]:
+        if fingerprint is not None:
+            vars(own)["fingerprint"] = fingerprint()
+        return recorded_of(own) | names | {"fingerprint": samples.data.fingerprint}
+
+    return recorded
+
+
+def _warn_of_equal_trees(rules: GrowingRules, dataset: Dataset) -> None:
+    if features_per_node(rules, dataset) == dataset.n_features:
+        warnings.warn(
+            "without bootstrap, trees that see all features are the same tree up to ties: set "
+            f"{setting('bootstrap', True)} or {setting('max_features', 'sqrt')}, or grow one tree",
+            UserWarning,
+            stacklevel=caller_outside(),
+        )
+
+
+def _warn_of_undefined(importance: str, n_undefined: int, n_trees: int) -> None:
+    """Log trees that contribute 0 to a score; warn where all do, as no score says anything then."""
+    if n_undefined < n_trees or importance != "permutation":
+        if n_undefined:
+            logger.info("%d of %d trees have no out-of-bag error and contribute 0", n_undefined, n_trees)
+        return
+    warnings.warn(
+        "all permutation scores are 0: no tree makes an error on its out-of-bag examples, so errors cannot grow "
+        "relative to it. Leave out features that give the target away, or choose "
+        f"{setting('importance', 'unbiased')}",
+        UserWarning,
+        stacklevel=caller_outside(),
+    )

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
+from scipy.special import xlogy
 
-from omnirank.core.errors import ParameterError
-from omnirank.core.parallel import blocks, run_parallel
+from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.parallel import blocks, run_parallel, worker_count
 from omnirank.core.parameters import Domain, choice, count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.containers import FeaturesLike, TargetLike
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
-from omnirank.rankers._contingency import (
-    MEASURES,
-    ClassTargets,
-    class_targets,
-    information_gain,
-    label_set_target,
-)
-from omnirank.rankers._discretization import BINNINGS, feature_codes
-from omnirank.rankers._features_in_parts import feature_blocks
-from omnirank.rankers._neighbor_information import Variable, neighbor_information
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers._fitting import labelled_part
+from omnirank.rankers.base import DependsOn, WeightedRanker
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.samples import more_memory
 from omnirank.tasks import get_task
 
 NEIGHBOR_MEASURE = "mutual-information"
@@ -41,19 +35,387 @@ _AGGREGATES = {"mean": None, "max": np.max, "min": np.min}
 _BLOCKS = 64
 # What a worker takes for each row of a feature: different values and their codes, or neighbours.
 _COUNTING_BYTES, _NEIGHBOR_BYTES = 80, 200
+BINNINGS = ("equal-frequency", "equal-width")
+# Bytes per row: a feature while parts of it are put together, and likewise a target variable with its columns of
+# counts.
+_FEATURE = 16
+_TARGET = 40
+# The share of the memory that blocks may take while they are read.
+_READING = 4
+# Rows of label sets that are packed at once.
+_ROWS = 4096
 
 
-class _Supported:
-    """The tasks of the class, and of an instance: only the estimates by neighbours take numbers."""
-
-    counted = TaskNames("classes", "labels")
-    everything = TaskNames("classes", "numbers", "labels", "mixed")
-
-    def __get__(self, ranker: Any, owner: type) -> Sequence[str]:
-        return self.everything if getattr(ranker, "measure", NEIGHBOR_MEASURE) == NEIGHBOR_MEASURE else self.counted
+# -- tables of counts of features against classes ----------------------------------------------------------
 
 
-class InformationRanker(BaseRanker):
+@dataclass(frozen=True, eq=False)
+class ClassTargets:
+    """One target of K classes, or V labels, as columns whose sums over the examples of a bin are counts.
+
+    Attributes
+    ----------
+    columns : csr_array of shape (n, K) or (n, V)
+        1 for the class of an example, or for each of its labels.
+    unknown : csr_array of shape (n, V), or None
+        1 where a label is unknown; classes that are unknown have no 1 in their row.
+    are_labels : bool
+        Whether the columns are labels.
+    weights : ndarray of shape (V,)
+        Weights of the targets in means over them.
+    """
+
+    columns: Any
+    unknown: Any
+    are_labels: bool
+    weights: np.ndarray
+
+    def counts(self, codes: np.ndarray, examples: np.ndarray) -> np.ndarray:
+        """Return the weights of the examples by bin, target and class: (bins, V, K).
+
+        Parameters
+        ----------
+        codes : ndarray of int of shape (n,)
+            Bin of each example, -1 where it is missing.
+        examples : ndarray of shape (n,)
+            Weights of the examples.
+        """
+        known = codes >= 0
+        starts = np.concatenate([[0], np.cumsum(known)])
+        shape = (len(codes), int(codes.max(initial=0)) + 1)
+        bins = sparse.csr_array((examples[known], codes[known], starts), shape=shape).T
+        weights = (bins @ self.columns).toarray()
+        if not self.are_labels:
+            return weights[:, None, :]
+        known_weight = np.asarray(bins.sum(axis=1)).reshape(-1, 1)
+        if self.unknown is not None:
+            known_weight = known_weight - (bins @ self.unknown).toarray()
+        # differences of sums in another order may be -1e-17
+        return np.stack([np.maximum(known_weight - weights, 0.0), weights], axis=2)
+
+    def totals(self, examples: np.ndarray) -> np.ndarray:
+        """Return the weights of all examples by target and class, whatever the feature: (V, K)."""
+        return self.counts(np.zeros(len(examples), dtype=np.intp), examples)[0]
+
+
+def class_targets(target: Target, weights: np.ndarray) -> list[ClassTargets]:
+    """Return a target's nominal variables, one by one, or its labels, all at once."""
+    if target.is_labels:
+        values = target.values if target.is_sparse else sparse.csr_array(target.values)
+        relevant, hidden = _cells(values, values.data == 1), _cells(values, np.isnan(values.data))
+        return [ClassTargets(relevant, hidden if hidden.nnz else None, True, weights)]
+    return [
+        _one_class(target.values[:, j], weights[j : j + 1])
+        for j, levels in enumerate(target.levels)
+        if levels is not None
+    ]
+
+
+def _cells(values: Any, chosen: np.ndarray) -> Any:
+    """1 in the chosen ones of the stored cells."""
+    starts = np.concatenate([[0], np.cumsum(chosen)])[values.indptr]
+    return sparse.csr_array((np.ones(int(starts[-1])), values.indices[chosen], starts), shape=values.shape)
+
+
+def label_set_target(target: Target, least: int) -> ClassTargets:
+    """Return label sets as classes: one class for each set that at least so many examples have.
+
+    Examples of rarer sets, and those with an unknown label, have no class.
+
+    Parameters
+    ----------
+    target : Target
+        Labels.
+    least : int
+        Number of examples.
+    """
+    n = target.n_examples
+    packed, complete = [], np.zeros(n, dtype=bool)
+    for start in range(0, n, _ROWS):
+        part = target.take(slice(start, start + _ROWS)).dense()
+        complete[start : start + _ROWS] = ~np.isnan(part).any(axis=1)
+        packed.append(np.packbits(part == 1, axis=1))
+    sets = np.concatenate(packed)
+    rows = np.ascontiguousarray(sets).view([("", np.uint8)] * sets.shape[1])[:, 0]
+    _, of, sizes = np.unique(rows[complete], return_inverse=True, return_counts=True)
+    classes = np.full(n, np.nan)
+    classes[complete] = np.where(sizes[of] >= least, of, np.nan)
+    if np.isnan(classes).all():
+        raise DataError(
+            f"no label set is that of {least} examples, the most frequent is that of {sizes.max(initial=0)}: choose a "
+            f"smaller min_count, or {setting('label_sets', 'binary-relevance')}"
+        )
+    return _one_class(classes, np.ones(1))
+
+
+def _one_class(values: np.ndarray, weight: np.ndarray) -> ClassTargets:
+    """A target of classes by their codes, NaN where unknown."""
+    known = ~np.isnan(values)
+    codes = values[known].astype(np.intp)
+    starts = np.concatenate([[0], np.cumsum(known)])
+    shape = (len(values), int(codes.max(initial=0)) + 1)
+    return ClassTargets(sparse.csr_array((np.ones(len(codes)), codes, starts), shape=shape), None, False, weight)
+
+
+# -- measures of one table for each of V targets, (bins, V, K) -> (V,) ---------------------------------------
+
+
+def information_gain(counts: np.ndarray) -> np.ndarray:
+    """Return H(x) + H(y) - H(x, y), in nats, for each target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.rankers.information import information_gain
+    >>> information_gain(np.array([[[2.0, 0.0]], [[0.0, 2.0]]])).round(4).tolist()
+    [0.6931]
+    """
+    bins, classes, total = _margins(counts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # exactly log 1 where there is one bin only
+        lift = counts * total[:, None] / (bins[:, :, None] * classes)
+        gains = np.where(counts > 0, counts * np.log(np.where(counts > 0, lift, 1.0)), 0.0).sum(axis=(0, 2)) / total
+    return np.where(total > 0, np.maximum(gains, 0.0), 0.0)
+
+
+def symmetrical_uncertainty(counts: np.ndarray) -> np.ndarray:
+    """Return 2 (H(x) + H(y) - H(x, y)) / (H(x) + H(y)) for each target; 0 where both are constant."""
+    bins, classes, total = _margins(counts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        both = _entropy(bins / total, 0) + _entropy(classes / total[:, None], 1)
+        return np.where((total > 0) & (both > 0), 2 * information_gain(counts) / both, 0.0)
+
+
+def chi_squared(counts: np.ndarray) -> np.ndarray:
+    """Return the sum of (observed - expected)^2 / expected over the cells of the table, for each target."""
+    bins, classes, total = _margins(counts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = bins[:, :, None] * (classes / total[:, None])
+        return np.where(expected > 0, (counts - expected) ** 2 / expected, 0.0).sum(axis=(0, 2))
+
+
+MEASURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "information-gain": information_gain,
+    "symmetrical-uncertainty": symmetrical_uncertainty,
+    "chi2": chi_squared,
+}
+
+
+def _margins(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sums by bin (bins, V), by class (V, K), and of all (V,)."""
+    bins = counts.sum(axis=2)
+    return bins, counts.sum(axis=0), bins.sum(axis=0)
+
+
+def _entropy(shares: np.ndarray, axis: int) -> np.ndarray:
+    return np.asarray(-xlogy(shares, shares).sum(axis=axis))
+
+
+# -- numbers in bins ------------------------------------------------------------------------------------------
+
+
+def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int, binning: str) -> tuple[np.ndarray, bool]:
+    """Return a feature as numbers of levels or bins from 0 on (-1 = missing), and whether values were put into bins.
+
+    Levels of a nominal feature stay as they are, and so do the values of a number that has at most ``n_bins``
+    different ones.
+
+    Parameters
+    ----------
+    table : Table
+        The features.
+    i : int
+        Which of them.
+    weights : ndarray of shape (n_rows,)
+        Weights of the examples.
+    n_bins : int
+        Number of bins.
+    binning : {"equal-frequency", "equal-width"}
+        How bins are made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.rankers.information import feature_codes
+    >>> table = Table.from_numeric(np.array([[0.0], [0.0], [1.0], [9.0], [np.nan]]))
+    >>> feature_codes(table, 0, np.ones(5), 2, "equal-frequency")
+    (array([ 0,  0,  1,  1, -1]), True)
+    >>> feature_codes(table, 0, np.ones(5), 3, "equal-width")
+    (array([ 0,  0,  1,  2, -1]), False)
+    """
+    if table.is_nominal[i]:
+        return table.column(i), False
+    values, codes = (_stored_values if table.is_sparse else _values)(table, i)
+    binned = len(values) > n_bins
+    if binned:
+        known = codes >= 0
+        of = codes[known]
+        codes[known] = (_widths if binning == "equal-width" else _frequencies)(values, of, weights[known], n_bins)[of]
+    return codes, binned
+
+
+def _values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different values of a number, ascending, and which of them each example has (-1 = missing)."""
+    cells = table.column(i)
+    known = ~np.isnan(cells)
+    codes = np.full(len(cells), -1, dtype=np.intp)
+    values, codes[known] = np.unique(cells[known], return_inverse=True)
+    return values, codes
+
+
+def _stored_values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same from the stored cells of a sparse table: most of its columns are short."""
+    matrix = table.matrix
+    part = slice(matrix.indptr[i], matrix.indptr[i + 1])
+    rows, cells = matrix.indices[part], matrix.data[part]
+    known = ~np.isnan(cells)
+    values, of = np.unique(cells[known], return_inverse=True)
+    zero = int(np.searchsorted(values, 0.0))
+    if len(rows) < table.n_rows:
+        values, of = np.insert(values, zero, 0.0), of + (of >= zero)
+    codes = np.full(table.n_rows, zero, dtype=np.intp)
+    codes[rows] = -1
+    codes[rows[known]] = of
+    return values, codes
+
+
+def _frequencies(values: np.ndarray, of: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
+    """Bin of each value: that of the middle of its ranks, so that examples of one value are never parted.
+
+    A value that most examples share gets a bin of its own, wherever in the order it is.
+    """
+    sizes = np.bincount(of, weights)
+    ends = np.cumsum(sizes)
+    middle = (ends - sizes / 2) / ends[-1]
+    return np.minimum((n_bins * middle).astype(np.intp), n_bins - 1)
+
+
+def _widths(values: np.ndarray, of: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
+    """Bin of each value by its place between the smallest and the largest, in halves, which do not overflow."""
+    place = (values / 2 - values[0] / 2) / (values[-1] / 2 - values[0] / 2)
+    return np.minimum((n_bins * place).astype(np.intp), n_bins - 1)
+
+
+# -- mutual information by nearest neighbours -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A variable: numbers or codes of classes, NaN where it is unknown."""
+
+    values: np.ndarray
+    discrete: bool
+
+    @classmethod
+    def of_numbers(cls, values: np.ndarray) -> Variable:
+        """Return numbers in units of half their range: squares of all numbers are finite then."""
+        known = values[~np.isnan(values)]
+        low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+        size = high / 2 - low / 2
+        return cls((values / 2 - low / 2) / (size if size > 0 else 1.0), False)
+
+    @classmethod
+    def of_codes(cls, codes: np.ndarray) -> Variable:
+        """Return classes from their codes, -1 where they are unknown."""
+        return cls(np.where(codes < 0, np.nan, codes), True)
+
+
+def neighbor_information(x: Variable, y: Variable, n_neighbors: int, seed: int) -> float:
+    """Return the mutual information of two variables in nats, over the examples known in both.
+
+    It is multiplied by the share of these among the examples with y known: what is missing tells nothing.
+
+    Parameters
+    ----------
+    x, y : Variable
+        The variables; at least one of them has numbers.
+    n_neighbors : int
+        Number of neighbours; fewer where there are not so many examples.
+    seed : int
+        Of the noise, some 1e-10 of the numbers, by which scikit-learn parts equal values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.rankers.information import Variable, neighbor_information
+    >>> x = Variable.of_numbers(np.arange(40.0))
+    >>> round(neighbor_information(x, Variable(np.repeat([0.0, 1.0], 20), True), 3, 0), 2)
+    0.66
+    """
+    from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
+    known_y = ~np.isnan(y.values)
+    rows = known_y & ~np.isnan(x.values)
+    own, other = x.values[rows], y.values[rows]
+    if not _enough(own, x.discrete) or not _enough(other, y.discrete):
+        return 0.0
+    estimate = mutual_info_classif if y.discrete else mutual_info_regression
+    estimates = estimate(
+        own[:, None],
+        other.astype(np.int64) if y.discrete else other,
+        discrete_features=np.array([x.discrete]),
+        n_neighbors=min(n_neighbors, len(own) - 1),
+        random_state=seed,
+    )
+    return float(estimates[0]) * int(rows.sum()) / int(known_y.sum())
+
+
+def _enough(values: np.ndarray, discrete: bool) -> bool:
+    """Whether values differ; of classes, one must have two examples, which can be neighbours."""
+    if len(values) < 2 or np.ptp(values) == 0:
+        return False
+    return not discrete or len(np.unique(values)) < len(values)
+
+
+# -- data in parts ------------------------------------------------------------------------------------------
+
+
+def feature_blocks(data: ShardedDataset, n_jobs: int | None, worker_bytes: int) -> Iterator[Dataset]:
+    """Yield the features in order, some at a time, with all labelled examples: for scores of each feature alone.
+
+    Files of columns are read once, whatever the number of blocks, except for the targets.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    n_jobs : int or None
+        Number of workers that score features at the same time.
+    worker_bytes : int
+        Bytes that a worker takes for each row of a feature.
+
+    Raises
+    ------
+    DataError
+        Where one feature is too much.
+    """
+    for chosen in _chosen(data, n_jobs, worker_bytes):
+        part = data.select_features(chosen)
+        read = part.dataset_of(Table.joined(list(part.tables(max_memory=data.source.max_memory // _READING))))
+        yield labelled_part(read, ())[0]
+
+
+def _chosen(data: ShardedDataset, n_jobs: int | None, worker_bytes: int) -> list[np.ndarray]:
+    """Positions of the features of each block."""
+    allowed = data.source.max_memory * (_READING - 1) // _READING
+    fixed = data.n_examples * (_TARGET * data.n_targets + worker_bytes * worker_count(n_jobs))
+    each = data.n_examples * _FEATURE
+    if fixed + each > allowed:
+        least = (fixed + each) * _READING // (_READING - 1) / 2**20
+        bound = setting("max_memory", data.source.max_memory)
+        raise DataError(
+            f"one feature of {data.name!r} with its target takes {least:.3g} MB in memory, more than {bound}: "
+            f"{more_memory()}"
+        )
+    n_blocks = -(-data.n_features // ((allowed - fixed) // each))
+    return np.array_split(np.arange(data.n_features), n_blocks)
+
+
+# -- the ranker ----------------------------------------------------------------------------------------------
+
+
+class InformationRanker(WeightedRanker):
     r"""Importance of a feature: how much it tells, alone, about the class.
 
     With entropies H over the examples in which feature and class are known, in nats,
@@ -116,6 +478,10 @@ class InformationRanker(BaseRanker):
     transformation method for multi-label classification, 2008. Doquire, Verleysen: Mutual information-based feature
     selection for multilabel classification. Neurocomputing 122, 2013.
 
+    Notes
+    -----
+    A weight of 2 is that of two such examples. Mutual information by neighbours takes no weights.
+
     Examples
     --------
     >>> import omnirank as om
@@ -133,7 +499,11 @@ class InformationRanker(BaseRanker):
         "min_count": count(1),
         "n_neighbors": count(1),
     }
-    supported_tasks = _Supported()
+    supported_tasks = DependsOn(
+        "measure",
+        dict.fromkeys(MEASURES, TaskNames("classes", "labels")),
+        otherwise=TaskNames("classes", "numbers", "labels", "mixed"),
+    )
     supported_supervision = ("supervised",)
 
     def __init__(
@@ -160,26 +530,6 @@ class InformationRanker(BaseRanker):
         self.min_count = min_count
         self.n_neighbors = n_neighbors
 
-    def fit(
-        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> InformationRanker:
-        """Rank the features.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`BaseRanker.fit`.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples: a weight of 2 is that of two such examples. Mutual information by neighbours has
-            no place for them.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        return self._fit(X, y, sample_weight)
-
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         if sample_weight is not None and self.measure == NEIGHBOR_MEASURE:
             counted = ", ".join(MEASURES)
@@ -187,21 +537,21 @@ class InformationRanker(BaseRanker):
                 f"mutual information by neighbours takes no sample_weight; these measures do: {counted}"
             )
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
-        scores = self._scores(dataset, weights, self._settings())
+        scores = self._scores(dataset, weights, self._seed())
         return self._ranking(dataset, scores, self._method(dataset))
 
     def _rank_parts(self, data: ShardedDataset) -> Ranking:
-        given = self._settings()
+        seed = self._seed()
         per_row = _NEIGHBOR_BYTES if self.measure == NEIGHBOR_MEASURE else _COUNTING_BYTES
-        found = [
-            self._scores(part, np.ones(part.n_examples), given) for part in feature_blocks(data, self.n_jobs, per_row)
+        scores = [
+            self._scores(part, np.ones(part.n_examples), seed) for part in feature_blocks(data, self.n_jobs, per_row)
         ]
-        return self._ranking(data, np.concatenate(found), self._method(data.example))
+        return self._ranking(data, np.concatenate(scores), self._method(data.example))
 
-    def _scores(self, dataset: Dataset, weights: np.ndarray, given: _Settings) -> np.ndarray:
+    def _scores(self, dataset: Dataset, weights: np.ndarray, seed: int) -> np.ndarray:
         target = dataset.target
         assert target is not None  # the supported tasks have one
-        scored = _Scored(given, dataset, weights, self._targets(dataset, target), self._numbers(target))
+        scored = _Scored(self, seed, dataset, weights, self._targets(dataset, target), self._numbers(target))
         parts = run_parallel(scored, blocks(dataset.n_features, _BLOCKS), self.n_jobs, description="ranking features")
         return np.concatenate(parts)
 
@@ -210,11 +560,9 @@ class InformationRanker(BaseRanker):
         pruned = self.measure == NEIGHBOR_MEASURE and labels and self.label_sets == "pruned-powerset"
         return "ppt-mi" if pruned else self.measure
 
-    def _settings(self) -> _Settings:
-        seed = 0
-        if self.measure == NEIGHBOR_MEASURE:
-            seed = int(stream(root_entropy(self.random_state), 0).integers(2**31))
-        return _Settings(self.measure, self.aggregate, self.n_bins, self.binning, self.n_neighbors, seed)
+    def _seed(self) -> int:
+        by_neighbors = self.measure == NEIGHBOR_MEASURE
+        return int(stream(root_entropy(self.random_state), 0).integers(2**31)) if by_neighbors else 0
 
     def _targets(self, dataset: Dataset, target: Target) -> list[ClassTargets]:
         if target.is_labels and self.label_sets != "binary-relevance":
@@ -226,23 +574,12 @@ class InformationRanker(BaseRanker):
         return [] if target.is_labels else [j for j, levels in enumerate(target.levels) if levels is None]
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """Parameters that a worker needs; the seed of the noise among them."""
-
-    measure: str
-    aggregate: str
-    n_bins: int
-    binning: str
-    n_neighbors: int
-    seed: int
-
-
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """Scores of a block of features."""
+    """Scores of a block of features; the seed is that of the noise in estimates by neighbours."""
 
-    settings: _Settings
+    ranker: InformationRanker
+    seed: int
     dataset: Dataset
     weights: np.ndarray
     targets: list[ClassTargets]
@@ -250,14 +587,13 @@ class _Scored:
 
     def __call__(self, block: range) -> np.ndarray:
         totals = [target.totals(self.weights) for target in self.targets]
-        others = self._neighbor_targets(totals) if self.settings.measure == NEIGHBOR_MEASURE else []
+        others = self._neighbor_targets(totals) if self.ranker.measure == NEIGHBOR_MEASURE else []
         return np.array([self._score(i, totals, others) for i in block])
 
     def _score(self, i: int, totals: list[np.ndarray], others: list[tuple[Variable, float]]) -> float:
-        given = self.settings
-        table = self.dataset.features
-        codes, binned = feature_codes(table, i, self.weights, given.n_bins, given.binning)
-        if given.measure == NEIGHBOR_MEASURE and binned:
+        ranker, table = self.ranker, self.dataset.features
+        codes, binned = feature_codes(table, i, self.weights, ranker.n_bins, ranker.binning)
+        if ranker.measure == NEIGHBOR_MEASURE and binned:
             own = Variable.of_numbers(table.column(i).astype(np.float64))
             return self._aggregated(*self._by_neighbors(own, others))
         values, alpha = self._by_counts(codes, totals)
@@ -267,16 +603,16 @@ class _Scored:
 
     def _by_counts(self, codes: np.ndarray, totals: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Scores for the targets that are not constant, and the weights of these."""
-        measure = MEASURES.get(self.settings.measure, information_gain)
+        measure = MEASURES.get(self.ranker.measure, information_gain)
         values, alpha = [np.empty(0)], [np.empty(0)]
         for target, total in zip(self.targets, totals, strict=True):
             counts = target.counts(codes, self.weights)
-            found = measure(counts)
-            if self.settings.measure != "chi2":
+            scores = measure(counts)
+            if self.ranker.measure != "chi2":
                 known = total.sum(axis=1)
-                found = found * np.minimum(counts.sum(axis=(0, 2)) / np.where(known > 0, known, 1.0), 1.0)
+                scores = scores * np.minimum(counts.sum(axis=(0, 2)) / np.where(known > 0, known, 1.0), 1.0)
             varies = _varies(total)
-            values.append(found[varies])
+            values.append(scores[varies])
             alpha.append(target.weights[varies])
         return np.concatenate(values), np.concatenate(alpha)
 
@@ -284,25 +620,24 @@ class _Scored:
         """All targets that are not constant, with their weights."""
         target = self.dataset.target
         assert target is not None
-        found = []
+        targets = []
         for own, total in zip(self.targets, totals, strict=True):
             varying = np.flatnonzero(_varies(total)).tolist()
-            found += [(_class_variable(own, v), float(own.weights[v])) for v in varying]
+            targets += [(_class_variable(own, v), float(own.weights[v])) for v in varying]
         for j in self.numbers:
             variable = Variable.of_numbers(target.values[:, j])
             if np.nanmax(variable.values) > np.nanmin(variable.values):
-                found.append((variable, 1.0))
-        return found
+                targets.append((variable, 1.0))
+        return targets
 
     def _by_neighbors(self, own: Variable, others: list[tuple[Variable, float]]) -> tuple[np.ndarray, np.ndarray]:
-        given = self.settings
-        values = [neighbor_information(own, other, given.n_neighbors, given.seed) for other, _ in others]
+        values = [neighbor_information(own, other, self.ranker.n_neighbors, self.seed) for other, _ in others]
         return np.array(values), np.array([weight for _, weight in others])
 
     def _aggregated(self, values: np.ndarray, alpha: np.ndarray) -> float:
         if not len(values):
             return 0.0
-        chosen = _AGGREGATES[self.settings.aggregate]
+        chosen = _AGGREGATES[self.ranker.aggregate]
         return float(np.average(values, weights=alpha) if chosen is None else chosen(values))
 
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import ConstantTargetError, DataError, ParameterError, logger
 from omnirank.core.parameters import check_weights
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
@@ -103,19 +103,20 @@ class PerTargetRanker(BaseRanker):
         check_takes_weights(ranker, sample_weight)
         weights = self._weights(dataset.target_names)
         known = {} if sample_weight is None else {"sample_weight": sample_weight}
-        found: dict[int, dict[str, Ranking]] = {}
+        rankings: dict[int, dict[str, Ranking]] = {}
         assert dataset.target is not None  # the supported tasks have one
         for j in dataset.target.varying:
-            found[j] = clone(ranker).fit(_single_target(dataset, j), **known).rankings_
-        if not found:
+            rankings[j] = clone(ranker).fit(_single_target(dataset, j), **known).rankings_
+        if not rankings:
             first = ", ".join(map(repr, dataset.target_names[:3]))
             raise ConstantTargetError(f"every target is constant ({first}): there is nothing to learn")
-        if len(found) < dataset.n_targets:
-            logger.info("%d constant targets are left out", dataset.n_targets - len(found))
-        if not any(weights[j] for j in found):
+        if len(rankings) < dataset.n_targets:
+            logger.info("%d constant targets are left out", dataset.n_targets - len(rankings))
+        if not any(weights[j] for j in rankings):
             raise DataError("the targets that are not constant have weights of 0")
-        names = next(iter(found.values())).keys()
-        return {name: self._mean(dataset, ranker, {j: r[name] for j, r in found.items()}, weights) for name in names}
+        names = next(iter(rankings.values())).keys()
+        single = {name: {j: of_target[name] for j, of_target in rankings.items()} for name in names}
+        return {name: self._mean(dataset, ranker, of_score, weights) for name, of_score in single.items()}
 
     def _one_target_ranker(self) -> Any:
         from omnirank.rankers.ensemble import EnsembleRanker

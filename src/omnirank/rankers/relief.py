@@ -5,14 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError, logger, setting
 from omnirank.core.parameters import FLAG, TEXT, Domain, choice, count, listed, number, share
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.registry import SUPERVISION
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
@@ -20,27 +22,14 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers._relief_amounts import (
-    Amounts,
-    given_influence,
-    is_text,
-    iteration_counts,
-    n_iterations,
-    neighbor_counts,
-    several,
-)
-from omnirank.rankers._relief_drawing import anchors_in_parts, drawn, sample_of
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import BaseRanker, DependsOn
 from omnirank.relief.choice import Candidate, best_candidate, candidate_rankings, cross_validated_losses
-from omnirank.relief.in_parts import ReliefInParts
-from omnirank.relief.influence import Influence
-from omnirank.relief.rules import PairSettings
-from omnirank.relief.sums import Sums, relief_sums
-from omnirank.relief.target_facts import target_facts
+from omnirank.relief.in_parts import ReliefInParts, TargetFacts, target_facts
+from omnirank.relief.pairs import Influence, PairSettings
+from omnirank.relief.sums import ReliefInMemory, Sums
 from omnirank.shards.dataset import ShardedDataset
 
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
-_SEARCHES = ("exact", "approximate")
 _CANDIDATES = [15, 20, 30]
 _LEVELS = (0.0, 0.5, 1.0)
 _INFLUENCES = [None, *((w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1)]
@@ -49,17 +38,11 @@ _FEWEST_LABELLED = 8
 _USUAL_INFLUENCE = (0.0, 1.0)
 _MISSING = ("left-out", "distant")
 _SUPERVISED, _SEMI_SUPERVISED, _UNSUPERVISED = 15, 20, 30
-
-
-class _Supported:
-    """What the class can do, and what an instance with ``algorithm="relieff"`` can do."""
-
-    def __init__(self, everything: Sequence[str], by_class: Sequence[str]) -> None:
-        self._everything = everything
-        self._by_class = by_class
-
-    def __get__(self, ranker: Any, owner: type) -> Sequence[str]:
-        return self._by_class if getattr(ranker, "algorithm", None) == "relieff" else self._everything
+# What "all examples" are beyond memory, where the time for the neighbours of all grows as the square of their number.
+# In memory parameters are chosen by as many.
+_MOST_ANCHORS = 1000
+# Examples on which parameters are chosen beyond memory: at most, and at least where memory allows fewer.
+_MOST_SAMPLED, _FEWEST_SAMPLED = 20_000, 1000
 
 
 class ReliefRanker(BaseRanker):
@@ -84,7 +67,7 @@ class ReliefRanker(BaseRanker):
         "relieff" is the form for one class target: the mean distance to the k nearest misses of each other class,
         weighted by the classes' shares, minus that to the k nearest hits; it uses labelled examples only. "rrelieff" is
         the form by target distances, for all tasks. "auto" is "relieff" for one class target that is known in all
-        examples that are used and whose neighbours are exact, "rrelieff" otherwise.
+        examples that are used, "rrelieff" otherwise.
     n_neighbors : int, sequence of int, "auto" or None
         Number of neighbours k (of each class, for hits and misses). None: 15; 20 if unlabelled examples are used; 30
         without a target. If there are fewer other examples, all of them are used. Several numbers give one ranking
@@ -112,15 +95,8 @@ class ReliefRanker(BaseRanker):
         The q-th neighbour weighs exp(-(sigma q)^2); 0: all the same.
     per_target : bool
         Whether each target is also scored alone, in ``ranking_.per_target``, by the same neighbours.
-    search : {"exact", "approximate"}
-        How neighbours are found. "approximate" takes an index (the package pynndescent is needed): its time grows
-        little faster than the number of examples, which pays from some 100,000 on. Exact neighbours of fewer examples
-        (``n_iterations``) are often the better way to save time. Not for "relieff".
     hierarchy_weight : float
         w0 of the label weights w(l) = w0 * mean(w(parents)).
-    first_iteration : int
-        How many of the drawn examples are skipped: rankings of the iterations 0 to 499 and 500 to 999, made on two
-        machines with the same seed, merge into that of 1000.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The seed matters only where not all examples are looked at, or parameters are chosen.
 
@@ -159,8 +135,8 @@ class ReliefRanker(BaseRanker):
     ['x2', 'x5']
     """
 
-    supported_tasks = _Supported(TASKS, TaskNames("classes", single=True))
-    supported_supervision = _Supported(("supervised", "semi-supervised", "unsupervised"), ("supervised",))
+    supported_tasks = DependsOn("algorithm", {"relieff": TaskNames("classes", single=True)}, otherwise=TASKS)
+    supported_supervision = DependsOn("algorithm", {"relieff": ("supervised",)}, otherwise=SUPERVISION)
     replicates = "n_iterations"
 
     # Place of the nearest neighbour, by which it is weighted.
@@ -174,9 +150,7 @@ class ReliefRanker(BaseRanker):
         "missing": choice(*_MISSING),
         "sigma": number(0),
         "per_target": FLAG,
-        "search": choice(*_SEARCHES),
         "hierarchy_weight": number(above=0, most=1),
-        "first_iteration": count(0),
     }
 
     def __init__(
@@ -189,9 +163,7 @@ class ReliefRanker(BaseRanker):
         missing: str = "left-out",
         sigma: float = 0.0,
         per_target: bool = False,
-        search: str = "exact",
         hierarchy_weight: float = 0.75,
-        first_iteration: int = 0,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
@@ -207,9 +179,7 @@ class ReliefRanker(BaseRanker):
         self.missing = missing
         self.sigma = sigma
         self.per_target = per_target
-        self.search = search
         self.hierarchy_weight = hierarchy_weight
-        self.first_iteration = first_iteration
 
     def importances_at(self, n_neighbors: int | None = None, n_iterations: int | None = None) -> np.ndarray:
         """Return the importances for fewer neighbours or iterations, from ``checkpoints_``.
@@ -227,94 +197,66 @@ class ReliefRanker(BaseRanker):
         >>> ranker.importances_at(n_neighbors=5, n_iterations=20).shape
         (10,)
         """
-        given = {"n_neighbors": n_neighbors, "n_iterations": n_iterations}
-        return self.ranking_at(**{name: value for name, value in given.items() if value is not None}).scores.copy()
+        values = {"n_neighbors": n_neighbors, "n_iterations": n_iterations}
+        return self._ranking_at(**{name: value for name, value in values.items() if value is not None}).scores.copy()
 
     @classmethod
-    def one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the numbers of neighbours and iterations, but where the data decide, or several are given."""
+    def _one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the numbers of neighbours and iterations, unless the data decide or several are given."""
         return tuple(name for name in ("n_neighbors", "n_iterations") if isinstance(parameters[name], int | float))
 
-    def ranking_at(self, **values: Any) -> Ranking:
+    def _ranking_at(self, **values: Any) -> Ranking:
         """Return the ranking for one of the values of ``n_neighbors`` and ``n_iterations`` of the fit."""
         k = min(values.get("n_neighbors", self.n_neighbors_), self._n_examples - 1)
-        m = n_iterations(values.get("n_iterations", self.n_iterations_), self._n_examples)
-        try:
-            return self.checkpoints_[m, k]
-        except KeyError:
-            known = ", ".join(f"({m}, {k})" for m, k in self.checkpoints_)
-            raise ParameterError(
-                f"there is no ranking for {m} iterations and {k} neighbours, only for {known}"
-            ) from None
+        m = _n_iterations(values.get("n_iterations", self.n_iterations_), self._n_examples)
+        if (m, k) not in self.checkpoints_:
+            pairs = ", ".join(f"({m}, {k})" for m, k in self.checkpoints_)
+            raise ParameterError(f"there is no ranking for {m} iterations and {k} neighbours, only for {pairs}")
+        return self.checkpoints_[m, k]
 
     def _rank(self, dataset: Dataset) -> Ranking:
-        self._check()
-        entropy, settings = root_entropy(self.random_state), self._settings()
-        self.influence_, k = self._chosen(Amounts.of(dataset), settings, entropy, lambda: dataset)
-        if self.influence_ is None and dataset.target is not None and not dataset.labelled.all():
-            logger.info("%d unlabelled examples are left out", int((~dataset.labelled).sum()))
-            dataset = dataset.take(dataset.labelled)
-        _check_examples(dataset.n_examples)
-        self.algorithm_ = settings.form(dataset)
-        ms = iteration_counts(self.n_iterations, dataset.n_examples, self.first_iteration)
-        ks = neighbor_counts(self.n_neighbors, k, dataset.n_examples)
-        order = stream(entropy, 0).permutation(dataset.n_examples)[self.first_iteration :]
-        stored = ks[-1] if self.search == "approximate" else 0
-        rule = settings.rules(dataset, [self.influence_ or _USUAL_INFLUENCE], entropy, stored)[0]
-        per_target = self.per_target and dataset.target is not None
-        found = relief_sums(rule, order, ms, ks, per_target, self.n_jobs, leave_out=self._leaves_out)
-        return self._taken(dataset, found, dataset.n_examples, ms, ks, entropy)
+        amounts = Amounts(dataset.n_examples, None if dataset.target is None else int(dataset.labelled.sum()))
+        return self._ranked(dataset, amounts, lambda entropy: dataset, partial(ReliefInMemory.of, dataset))
 
     def _rank_parts(self, data: ShardedDataset) -> Ranking:
-        self._check()
-        if self.search != "exact":
-            raise ParameterError("search", self.search, "it is for data in memory: choose 'exact'")
-        entropy, settings = root_entropy(self.random_state), self._settings()
         target = target_facts(data, self.target_distance)
         if "semi-supervised" not in self.supported_supervision:
             target = target.of_labelled
         amounts = Amounts(target.n_examples, target.n_labelled if data.n_targets else None)
-        sample = partial(sample_of, data, target, entropy)
-        self.influence_, k = self._chosen(amounts, settings, entropy, sample)
-        plan = ReliefInParts.of(data, settings, target, self.influence_)
-        _check_examples(plan.n_examples)
-        self.algorithm_ = plan.form
-        wanted = anchors_in_parts(self.n_iterations, plan.n_examples - self.first_iteration)
-        ms = iteration_counts(wanted, plan.n_examples, self.first_iteration)
-        ks = neighbor_counts(self.n_neighbors, k, plan.n_examples)
-        order = drawn(entropy, plan.n_examples)[self.first_iteration :]
-        per_target = self.per_target and data.n_targets > 0
-        found = plan.sums(order[: ms[-1]], len(order), ms, ks, per_target, self._leaves_out)
-        return self._taken(data, found, plan.n_examples, ms, ks, entropy)
+        return self._ranked(data, amounts, partial(_sample_of, data, target), partial(ReliefInParts.of, data, target))
 
-    def _settings(self) -> PairSettings:
-        return PairSettings(
-            self.algorithm,
-            self.target_distance,
-            self.hierarchy_weight,
-            self.sigma,
-            self.search,
-            self.n_jobs,
-            self._first_place,
-        )
-
-    def _taken(
+    def _ranked(
         self,
         data: Dataset | ShardedDataset,
-        found: list[list[Sums]],
-        n_examples: int,
-        ms: list[int],
-        ks: list[int],
-        entropy: int,
+        amounts: Amounts,
+        examples: Callable[[int], Dataset],
+        plan_of: Callable[[PairSettings, Influence | None], ReliefInMemory | ReliefInParts],
     ) -> Ranking:
         """Keep the rankings of all numbers of iterations and neighbours; return that of the largest."""
+        entropy = root_entropy(self.random_state)
+        settings = PairSettings(
+            self.algorithm, self.target_distance, self.hierarchy_weight, self.sigma, self.n_jobs, self._first_place
+        )
+        self.influence_, k = self._chosen(amounts, settings, entropy, examples)
+        plan = plan_of(settings, self.influence_)
+        n_examples = plan.n_examples
+        if n_examples < 2:
+            raise DataError("Relief compares examples: it needs at least two, and there is 1 example")
+        self.algorithm_ = plan.form
+        wanted = _several(self.n_iterations)
+        if isinstance(data, ShardedDataset):
+            wanted = _anchors_in_parts(wanted, n_examples)
+        ms = sorted({_n_iterations(amount, n_examples) for amount in wanted})
+        ks = _neighbor_counts(self.n_neighbors, k, n_examples)
+        per_target = self.per_target and data.n_targets > 0
+        rows = plan.sums(_visiting_order(entropy, n_examples), ms, ks, per_target, self._leaves_out)
         self.checkpoints_ = {
             (m, k): self._ranking_from(data, sums, m, k, entropy)
-            for m, row in zip(ms, found, strict=True)
+            for m, row in zip(ms, rows, strict=True)
             for k, sums in zip(ks, row, strict=True)
         }
         self.n_iterations_, self.n_neighbors_, self._n_examples = ms[-1], ks[-1], n_examples
-        if found[-1][-1].together.degenerate:
+        if rows[-1][-1].together.degenerate:
             what = "targets" if data.n_targets else "features"
             warnings.warn(
                 f"the {what} of all neighbours are equal, or differ as much as they can: all Relief scores are 0",
@@ -324,16 +266,16 @@ class ReliefRanker(BaseRanker):
         return self.checkpoints_[ms[-1], ks[-1]]
 
     def _chosen(
-        self, amounts: Amounts, settings: PairSettings, entropy: int, examples: Callable[[], Dataset]
+        self, amounts: Amounts, settings: PairSettings, entropy: int, examples: Callable[[int], Dataset]
     ) -> Candidate:
         """The influence and the number of neighbours: as given, or best by cross-validation of the examples."""
-        influences: Sequence[Influence | None] = [given_influence(self.influence)]
+        influences: Sequence[Influence | None] = [_checked_influence(self.influence)]
         if isinstance(self.influence, str) and amounts.some_unlabelled:
             if (amounts.n_labelled or 0) < _FEWEST_LABELLED:
                 influences = [_USUAL_INFLUENCE]
             elif self.influence == "cv":
                 influences = _INFLUENCES
-        choose_k = is_text(self.n_neighbors, "auto") and amounts.n_labelled is not None
+        choose_k = _is_text(self.n_neighbors, "auto") and amounts.n_labelled is not None
         if not choose_k and len(influences) == 1:
             [only] = influences
             return only, self._usual_neighbors(amounts, only)
@@ -343,8 +285,8 @@ class ReliefRanker(BaseRanker):
             for k in (_CANDIDATES if choose_k else [self._usual_neighbors(amounts, influence)])
         ]
         rankings = partial(candidate_rankings, settings, candidates, self._leaves_out, entropy)
-        losses = cross_validated_losses(examples(), rankings, stream(entropy, 1), self.n_jobs)
-        self.losses_ = {candidate: float(found.mean()) for candidate, found in losses.items()}
+        losses = cross_validated_losses(examples(entropy), rankings, stream(entropy, 1), self.n_jobs)
+        self.losses_ = {candidate: float(of_folds.mean()) for candidate, of_folds in losses.items()}
         return best_candidate(losses)
 
     def _ranking_from(self, dataset: Dataset | ShardedDataset, sums: Sums, m: int, k: int, entropy: int) -> Ranking:
@@ -354,7 +296,7 @@ class ReliefRanker(BaseRanker):
             "relief" if self.algorithm == "auto" else self.algorithm,
             parameters=self._recorded_parameters() | {"n_iterations": m, "n_neighbors": k},
             **recorded_of(dataset),
-            seeds=SeedRanges.of(entropy, self.first_iteration, self.first_iteration + m),
+            seeds=SeedRanges.of(entropy, 0, m),
             per_target=None if sums.alone is None else TargetScores.from_state(dataset.target_names, sums.alone),
         )
 
@@ -363,8 +305,7 @@ class ReliefRanker(BaseRanker):
         if hasattr(self, "influence_"):  # not yet in a ranker that others are made from, such as that for one target
             recorded["influence"] = None if self.influence_ is None else [float(w) for w in self.influence_]
             recorded["algorithm"] = self.algorithm_
-        # the seeds record which iterations they were
-        return {name: value for name, value in recorded.items() if name != "first_iteration"}
+        return recorded
 
     # -- what was asked for -----------------------------------------------------------------------------
 
@@ -376,23 +317,126 @@ class ReliefRanker(BaseRanker):
             )
         super()._check_supported(dataset)
 
-    def _check(self) -> None:
-        if self.search == "approximate" and self.algorithm == "relieff":
-            raise ParameterError("search", self.search, f"choose 'exact' with {setting('algorithm', 'relieff')}")
-
     @property
     def _leaves_out(self) -> bool:
         return self.missing == "left-out"
 
     def _usual_neighbors(self, amounts: Amounts, influence: Influence | None) -> int:
         """The largest number of neighbours that was given, or the usual one."""
-        if self.n_neighbors is not None and not is_text(self.n_neighbors, "auto"):
-            return max(int(k) for k in several(self.n_neighbors))
+        if self.n_neighbors is not None and not _is_text(self.n_neighbors, "auto"):
+            return max(int(k) for k in _several(self.n_neighbors))
         if amounts.n_labelled is None:
             return _UNSUPERVISED
         return _SUPERVISED if influence is None or amounts.all_labelled else _SEMI_SUPERVISED
 
 
-def _check_examples(n_examples: int) -> None:
-    if n_examples < 2:
-        raise DataError("Relief compares examples: it needs at least two, and there is 1 example")
+class Amounts(NamedTuple):
+    """Numbers of examples; None labelled ones: there is no target."""
+
+    n_examples: int
+    n_labelled: int | None
+
+    @property
+    def all_labelled(self) -> bool:
+        """Whether there is a target that is known everywhere."""
+        return self.n_labelled == self.n_examples
+
+    @property
+    def some_unlabelled(self) -> bool:
+        """Whether there is a target that is not known everywhere."""
+        return self.n_labelled is not None and not self.all_labelled
+
+
+def _n_iterations(amount: Any, n_examples: int) -> int:
+    """How many iterations a count or a share stands for."""
+    return min(int(amount), n_examples) if isinstance(amount, Integral) else max(1, round(float(amount) * n_examples))
+
+
+def _neighbor_counts(wanted: Any, chosen: int, n_examples: int) -> list[int]:
+    """Numbers of neighbours, ascending: those given, or the one that was chosen."""
+    counts = [chosen] if wanted is None or _is_text(wanted, "auto") else _several(wanted)
+    most = n_examples - 1
+    if max(counts) > most:
+        logger.info("%d neighbours were asked for, all %d other examples are used", max(counts), most)
+    return sorted({min(int(k), most) for k in counts})
+
+
+def _checked_influence(influence: Any) -> Influence | None:
+    """The influence as given; None where cross-validation finds it, or unlabelled examples are left out."""
+    if influence is None or _is_text(influence, "auto") or _is_text(influence, "cv"):
+        return None
+    try:
+        w0, w1 = influence
+        good = 0 <= w0 <= w1 <= 1
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        raise ParameterError("influence", influence, "choose (w0, w1) with 0 <= w0 <= w1 <= 1, None, 'auto' or 'cv'")
+    return float(w0), float(w1)
+
+
+def _several(wanted: Any) -> list[Any]:
+    """One value or several as a list."""
+    is_listed = isinstance(wanted, Sequence | np.ndarray) and not isinstance(wanted, str | bytes)
+    return list(wanted) if is_listed else [wanted]
+
+
+def _is_text(value: Any, name: str) -> bool:
+    """Whether a value is this text; an array would be compared cell by cell."""
+    return isinstance(value, str) and value == name
+
+
+def _visiting_order(entropy: int, n_examples: int) -> np.ndarray:
+    """A permutation of the examples, of as few bytes as it needs."""
+    order = np.arange(n_examples, dtype=np.int32 if n_examples < 2**31 else np.int64)
+    stream(entropy, 0).shuffle(order)
+    return order
+
+
+# -- data in parts ------------------------------------------------------------------------------------------
+
+
+def _anchors_in_parts(wanted: list[Any], n_examples: int) -> list[Any]:
+    """Numbers of iterations, of which "all examples" (1.0) are at most a thousand, with a warning."""
+    amounts = [amount if isinstance(amount, Integral) or amount != 1 else n_examples for amount in wanted]
+    if amounts == wanted or n_examples <= _MOST_ANCHORS:
+        return amounts
+    warnings.warn(
+        f"the examples do not fit in memory: the neighbours of {_MOST_ANCHORS} of them, drawn at random, are looked "
+        f"at, not those of all {n_examples} ({setting('n_iterations', 1.0)}); give n_iterations as a number of "
+        "examples for more or fewer",
+        UserWarning,
+        stacklevel=caller_outside(),
+    )
+    return [min(amount, _MOST_ANCHORS) if amount == n_examples else amount for amount in amounts]
+
+
+def _sample_of(data: ShardedDataset, target: TargetFacts, entropy: int) -> Dataset:
+    """Return examples on which parameters are chosen: all, or a sample in which labelled ones are half at least.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    target : TargetFacts
+        What is known of their targets.
+    entropy : int
+        Seed.
+    """
+    share = data.source.max_memory // 4 * data.n_examples // max(1, data.n_bytes)
+    most = int(np.clip(share, _FEWEST_SAMPLED, _MOST_SAMPLED))
+    labelled = target.labelled_rows if len(target.labelled_rows) else np.arange(data.n_examples)
+    unlabelled = np.setdiff1d(np.arange(data.n_examples), labelled, assume_unique=True)
+    if target.n_examples == target.n_labelled:
+        unlabelled = unlabelled[:0]
+    if len(labelled) + len(unlabelled) <= most:
+        return data.take(np.sort(np.concatenate([labelled, unlabelled])))
+    logger.info("parameters are chosen on a sample of %d examples", most)
+    rng = stream(entropy, 4)
+    in_proportion = round(most * len(labelled) / (len(labelled) + len(unlabelled)))
+    n_labelled = min(len(labelled), max(in_proportion, most // 2))
+    rows = [
+        rng.choice(labelled, n_labelled, replace=False),
+        rng.choice(unlabelled, min(len(unlabelled), most - n_labelled), replace=False),
+    ]
+    return data.take(np.sort(np.concatenate(rows)))

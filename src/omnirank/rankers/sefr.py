@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +16,11 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
+from omnirank.ensembles.errors import error_measure
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import out_of_bag
-from omnirank.ensembles.self_training import Member, MemberGrower, SelfTrained, rest_of_votes, self_train
-from omnirank.ensembles.target_errors import error_measure
-from omnirank.rankers._convergence import warn_unless
+from omnirank.ensembles.self_training import Member, MemberGrower, rest_of_votes, self_train
+from omnirank.rankers._fitting import warn_unless
 from omnirank.rankers.base import BaseRanker
 
 
@@ -77,7 +77,7 @@ class SEFRRanker(BaseRanker):
     >>> X = np.random.default_rng(0).normal(size=(300, 8))
     >>> y = np.where(X[:, 2] + X[:, 5] > 0, 1.0, 0.0)
     >>> y[60:] = np.nan
-    >>> sorted(om.SEFRRanker(n_trees=30, task="classification", random_state=0).fit(X, y).ranking_.top(2))
+    >>> sorted(om.rankers.SEFRRanker(n_trees=30, task="classification", random_state=0).fit(X, y).ranking_.top(2))
     ['x2', 'x5']
     """
 
@@ -118,38 +118,29 @@ class SEFRRanker(BaseRanker):
         grow = MemberGrower(GrowingData(dataset, entropy), rules)
         grow.plan(np.maximum(classes, 0))  # codes the features, before workers get them
         how = n_classes, self.n_trees, self.confidence, self.max_rounds, entropy, self.n_jobs
-        found = self_train(grow, classes, *how)
-        self._keep(found, classes)
-        votes = np.array([member.votes for member in found.members])
-        score = _MemberScores(grow, votes, classes, n_classes)
-        rows = run_parallel(score, found.members, self.n_jobs, description="permuting features")
+        trained = self_train(grow, classes, *how)
+        warn_unless(trained.converged, "sefr", self.max_rounds)
+        self.n_rounds_ = trained.n_rounds
+        self.n_added_ = np.array([np.count_nonzero(m.lesson.counts[classes < 0]) for m in trained.members])
+        votes = np.array([member.votes for member in trained.members])
+        score = partial(_member_scores, grow, votes, classes, n_classes)
+        rows = run_parallel(score, trained.members, self.n_jobs, description="permuting features")
         return self._ranking(dataset, np.mean(rows, axis=0), "sefr")
 
-    def _keep(self, found: SelfTrained, classes: np.ndarray) -> None:
-        warn_unless(found.converged, "sefr", self.max_rounds)
-        self.n_rounds_ = found.n_rounds
-        self.n_added_ = np.array([np.count_nonzero(m.lesson.counts[classes < 0]) for m in found.members])
 
-
-@dataclass(frozen=True, eq=False)
-class _MemberScores:
+def _member_scores(
+    grow: MemberGrower, votes: np.ndarray, classes: np.ndarray, n_classes: int, member: Member
+) -> np.ndarray:
     """How much the accuracy of a member falls when a feature is permuted, on examples that it has not seen."""
-
-    grow: MemberGrower
-    votes: np.ndarray
-    classes: np.ndarray
-    n_classes: int
-
-    def __call__(self, member: Member) -> np.ndarray:
-        lesson = member.lesson
-        others = rest_of_votes(self.votes, lesson.member, self.n_classes).argmax(axis=1)
-        judged = np.where(self.classes >= 0, self.classes, others)
-        # its leaves predict what it has learned, the others' final votes judge it where it has learned nothing
-        plan = self.grow.plan(np.where(lesson.counts > 0, lesson.classes, judged))
-        case = out_of_bag(plan, member.grown, lesson.counts, lesson.member)
-        if case is None:
-            return np.zeros(plan.dataset.n_features)
-        return error_measure(plan, "accuracy").growth(case).growth
+    lesson = member.lesson
+    others = rest_of_votes(votes, lesson.member, n_classes).argmax(axis=1)
+    judged = np.where(classes >= 0, classes, others)
+    # its leaves predict what it has learned, the others' final votes judge it where it has learned nothing
+    plan = grow.plan(np.where(lesson.counts > 0, lesson.classes, judged))
+    case = out_of_bag(plan, member.grown, lesson.counts, lesson.member)
+    if case is None:
+        return np.zeros(plan.dataset.n_features)
+    return error_measure(plan, "accuracy").growth(case).growth
 
 
 def _codes(dataset: Dataset) -> tuple[np.ndarray, int]:

@@ -12,13 +12,12 @@ from scipy.stats import rankdata
 from omnirank.core.parallel import counted_steps, run_parallel
 from omnirank.core.parameters import Domain, number, share
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.containers import FeaturesLike, TargetLike
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns, graph_columns
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import WeightedRanker
 from omnirank.tasks import get_task
 
 # The solver takes some tens of Newton steps; far more than it ever takes.
@@ -26,7 +25,7 @@ _MOST_STEPS = 1_000_000
 _TOLERANCE = 1e-6
 
 
-class SVMRFERanker(BaseRanker):
+class SVMRFERanker(WeightedRanker):
     r"""Rank features by eliminating, again and again, those with the smallest weights in linear SVMs (SVM-RFE).
 
     Each step trains a linear support vector machine (squared hinge loss) on the features that are left, for each class
@@ -86,23 +85,6 @@ class SVMRFERanker(BaseRanker):
         self.step = step
         self.C = C
 
-    def fit(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> SVMRFERanker:
-        """Rank the features.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`BaseRanker.fit`.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        return self._fit(X, y, sample_weight)
-
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         columns = graph_columns(dataset.features)
         if sample_weight is not None:
@@ -154,12 +136,12 @@ def _problems(dataset: Dataset) -> list[tuple[np.ndarray, float]]:
     target = dataset.target
     assert target is not None  # the supported tasks have one
     weights = get_task(dataset.task).columns(target, dataset.hierarchy).weights
-    found = []
+    problems = []
     for j in range(target.n_targets):
         values = target.select([j]).dense()[:, 0]
         if len(np.unique(values[~np.isnan(values)])) > 1:
-            found.append((values, float(weights[j])))
-    return found
+            problems.append((values, float(weights[j])))
+    return problems
 
 
 def _standardised(columns: GraphColumns, weights: np.ndarray) -> GraphColumns:

@@ -1,7 +1,8 @@
-"""The simplest ranking: how much of the target each feature explains alone."""
+"""The simplest rankings: how much of the target each feature explains alone, and how it correlates with it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,18 +11,28 @@ import numpy as np
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.containers import FeaturesLike, TargetLike
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.rankers._explained_in_parts import mean_shares_in_parts
-from omnirank.rankers._explained_variance import Block, explained_shares, feature_blocks, target_blocks
-from omnirank.rankers.base import BaseRanker
+from omnirank.data.task_registry import TaskNames
+from omnirank.rankers.base import WeightedRanker
+from omnirank.rankers.explained import (
+    Block,
+    Columns,
+    Extents,
+    Sums,
+    explained_shares,
+    feature_blocks,
+    shares_of_sums,
+    sums_of,
+    target_blocks,
+)
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
+from omnirank.tasks.columns import PrototypeColumns
 
 
-class UnivariateRanker(BaseRanker):
+class UnivariateRanker(WeightedRanker):
     r"""Importance of a feature: the share of the target's impurity that it explains alone.
 
     For a numeric feature x and a numeric target (or label) z this is the squared correlation, for a nominal
@@ -92,27 +103,6 @@ class UnivariateRanker(BaseRanker):
         self.adjusted = adjusted
         super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
 
-    def fit(
-        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> UnivariateRanker:
-        """Rank the features.
-
-        Parameters
-        ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
-            A data set with its target, or the features.
-        y : array-like, data frame, scipy.sparse container, sequence of sets or None
-            The target of any task; NaN, None and NA are unlabelled. None: unsupervised. Not with a Dataset.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        return self._fit(X, y, sample_weight)
-
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         # Weights count relative to each other only; a mean of 1 keeps the sums in the range of the data.
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
@@ -121,6 +111,47 @@ class UnivariateRanker(BaseRanker):
 
     def _rank_parts(self, data: ShardedDataset) -> Ranking:
         return self._ranking(data, mean_shares_in_parts(data, adjusted=self.adjusted), "univariate")
+
+
+class CorrelationRanker(WeightedRanker):
+    r"""Importance of a feature: the absolute value of its correlation with the target, averaged over targets.
+
+    .. math:: \frac{|\mathrm{Cov}(x, y)|}{\mathrm{sd}(x)\, \mathrm{sd}(y)} \sqrt{K_{xy} / K_y}
+
+    Means are over the examples in which both are known; the square root is that of their share (:math:`K_{xy}`) among
+    the examples with y known, 1 where no cell is missing. For a nominal feature it is the correlation ratio, the
+    standard deviation of the means of its levels relative to that of y. For one target and n examples the F statistic
+    :math:`(n - 2) r^2 / (1 - r^2)` has the same order. `UnivariateRanker` averages squares, takes off what is
+    explained by chance, and knows all tasks. Unlabelled examples are not used, constant features get 0.
+
+    Parameters
+    ----------
+    task, hierarchy, n_features_to_select, random_state
+        As in all rankers; the method is deterministic.
+    n_jobs : int or None
+        Number of workers.
+
+    References
+    ----------
+    Guyon, Elisseeff: An introduction to variable and feature selection. JMLR 3, 2003. Section 2.2.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]
+    >>> om.CorrelationRanker().fit(X, [4.5, 3.5, 2.5, 1.5]).feature_importances_.round(4)
+    array([1.    , 0.7746])
+    """
+
+    supported_tasks = TaskNames("numbers")
+    supported_supervision = ("supervised",)
+
+    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
+        weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
+        return self._ranking(dataset, mean_shares(dataset, weights, self.n_jobs, roots=True), "correlation")
+
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        return self._ranking(data, mean_shares_in_parts(data, roots=True), "correlation")
 
 
 def mean_shares(
@@ -170,11 +201,126 @@ class _BlockMeans:
         sums, total = np.zeros(len(own.positions)), np.zeros(len(own.positions))
         for make in self.target:
             other = make()
-            counted = np.where(other.varies, self.alpha[other.positions], 0.0)
-            counted = np.tile(counted, (len(own.positions), 1))
-            if self.unsupervised:
-                counted[own.positions[:, None] == other.positions] = 0.0
+            counted = _counted(own.positions, other, other.varies, self.alpha, self.unsupervised)
             shares = explained_shares(own, other, self.weights, self.adjusted)
             sums += ((np.sqrt(shares) if self.roots else shares) * counted).sum(axis=1)
             total += counted.sum(axis=1)
         return own.positions, sums / np.where(total > 0, total, 1.0)
+
+
+def _counted(own: np.ndarray, target: Columns, varies: np.ndarray, alpha: np.ndarray, unsupervised: bool) -> np.ndarray:
+    """Weights of the target variables in the means of some features: no feature explains itself."""
+    weights = np.tile(np.where(varies, alpha[target.positions], 0.0), (len(own), 1))
+    if unsupervised:
+        weights[own[:, None] == target.positions] = 0.0
+    return weights
+
+
+# -- data in parts ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Pair:
+    """Some features and some targets: the sums so far, their last columns, and in which of them something varied."""
+
+    sums: Sums
+    features: Columns
+    target: Columns
+    varies: np.ndarray
+
+
+def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots: bool = False) -> np.ndarray:
+    """Return for each feature the mean, over all target variables but itself, of the shares that it explains.
+
+    The same as `omnirank.rankers.univariate.mean_shares`, up to rounding, with weights of 1: sums are added up block by
+    block, since every mean, variance and covariance comes from them.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data; without a target, the other features take its place.
+    adjusted : bool
+        Whether shares are adjusted for what is explained by chance.
+    roots : bool
+        Whether the mean is that of the square roots of the shares.
+    """
+    extents = _feature_extents(data)
+    of_target = _target_extents(data) if data.n_targets else extents
+    alpha = np.ones(data.n_features)
+    pairs: dict[tuple[int, int], _Pair] = {}
+    for block in _labelled_blocks(data):
+        weights = np.ones(block.n_examples)
+        features = [make() for make in feature_blocks(block.features, weights, extents)]
+        target = features
+        if data.n_targets:
+            columns = _columns(block)
+            alpha = columns.weights
+            target = [make() for make in target_blocks(columns, weights, of_target)]
+        for i, own in enumerate(features):
+            for j, other in enumerate(target):
+                _add(pairs, (i, j), own, other, weights)
+    return _means(data, pairs, alpha, adjusted, roots)
+
+
+def _add(
+    pairs: dict[tuple[int, int], _Pair], key: tuple[int, int], own: Columns, other: Columns, weights: np.ndarray
+) -> None:
+    sums, varies = sums_of(own, other, weights), other.varies
+    if key in pairs:
+        before = pairs[key]
+        sums, varies = before.sums + sums, before.varies | varies
+    pairs[key] = _Pair(sums, own, other, varies)
+
+
+def _means(
+    data: ShardedDataset, pairs: dict[tuple[int, int], _Pair], alpha: np.ndarray, adjusted: bool, roots: bool
+) -> np.ndarray:
+    sums, total = np.zeros(data.n_features), np.zeros(data.n_features)
+    for pair in pairs.values():
+        own = pair.features.positions
+        counted = _counted(own, pair.target, pair.varies, alpha, not data.n_targets)
+        shares = shares_of_sums(pair.sums, pair.features, pair.target, adjusted)
+        sums[own] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
+        total[own] += counted.sum(axis=1)
+    return sums / np.where(total > 0, total, 1.0)
+
+
+def _labelled_blocks(data: ShardedDataset) -> Iterator[Dataset]:
+    for block in data.blocks():
+        if not data.n_targets or block.labelled.all():
+            yield block
+        elif block.labelled.any():
+            yield block.take(block.labelled)
+
+
+def _columns(block: Dataset) -> PrototypeColumns:
+    assert block.target is not None
+    return get_task(block.task).columns(block.target, block.hierarchy)
+
+
+def _feature_extents(data: ShardedDataset) -> Extents:
+    """Those of numbers from the summary of all rows; those of codes of two levels are 0 and 1."""
+    summary = data.summary.loc[list(data.feature_names)]
+    nominal = (summary["type"] == "nominal").to_numpy()
+    extents = [np.nan_to_num(summary[name].to_numpy(np.float64)) for name in ("low", "high", "mean")]
+    return Extents(
+        *(np.where(nominal, of_codes, values) for values, of_codes in zip(extents, (0.0, 1.0, 0.5), strict=True))
+    )
+
+
+def _target_extents(data: ShardedDataset) -> Extents:
+    """Smallest, largest and mean value of each column of the coded target, over the labelled examples."""
+    low, high, sums, known = np.array([np.inf]), np.array([-np.inf]), np.zeros(1), np.zeros(1)
+    task = get_task(data.task)
+    for target in data.targets():  # no feature is read
+        cells = task.columns(target.take(target.labelled), data.hierarchy).dense()
+        is_known = ~np.isnan(cells)
+        low = np.minimum(low, np.min(cells, axis=0, where=is_known, initial=np.inf))
+        high = np.maximum(high, np.max(cells, axis=0, where=is_known, initial=-np.inf))
+        known = known + is_known.sum(axis=0)
+        with np.errstate(over="ignore"):
+            sums = sums + np.sum(cells, axis=0, where=is_known)
+    nothing = known == 0
+    low, high = np.where(nothing, 0.0, low), np.where(nothing, 0.0, high)
+    mean = sums / np.where(nothing, 1.0, known)
+    return Extents(low, high, np.where(np.isfinite(mean), mean, low / 2 + high / 2))

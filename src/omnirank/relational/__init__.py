@@ -6,17 +6,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from omnirank.relational.boosting import RelationalBoosting
     from omnirank.relational.candidates import Bias
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.relational.features import RelationalFeatures
-    from omnirank.relational.learners import RelationalForest, RelationalTree
+    from omnirank.relational.learners import RelationalBoosting, RelationalForest, RelationalTree
     from omnirank.relational.ranker import RelationalRanker
 
 # Imported on first use: reading tables needs no trees.
 _WHERE = {
     "Bias": "candidates",
-    "RelationalBoosting": "boosting",
+    "RelationalBoosting": "learners",
     "RelationalDataset": "dataset",
     "RelationalFeatures": "features",
     "RelationalForest": "learners",

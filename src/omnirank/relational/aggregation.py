@@ -17,17 +17,8 @@ EXISTS = "exists"
 IDENTITY = "identity"
 NONE_LEVEL = "<none>"
 
-# What each aggregate gives for an empty group of numbers; of levels, a mode and an identity give the code -1.
-EMPTY = {
-    "count": 0.0,
-    "count_unique": 0.0,
-    "sum": 0.0,
-    "exists": 0.0,
-    "min": np.inf,
-    "mean": np.inf,
-    "identity": np.inf,
-    "max": -np.inf,
-}
+# What these aggregates give for an empty group of numbers, others 0; a mode and an identity of levels give the code -1.
+_EMPTY = {"min": np.inf, "mean": np.inf, "identity": np.inf, "max": -np.inf}
 _OF_LEVELS = ("mode", "identity")
 
 
@@ -60,7 +51,7 @@ class Values(NamedTuple):
 
     def empty(self, aggregate: str) -> float:
         """Return what an aggregate that gives such values says of an empty group."""
-        return EMPTY[aggregate] if self.n_codes is None else -1
+        return _EMPTY.get(aggregate, 0.0) if self.n_codes is None else -1
 
 
 def aggregate(values: Values, offsets: np.ndarray, names: Iterable[str]) -> dict[str, Values]:

@@ -419,7 +419,7 @@ def code_keys(tables: Mapping[str, Columns], schema: Schema) -> KeyCodes:
     ([5, 6, 7], [0, 1, 2])
     """
     found = KeyCodes()
-    reader = _Reader(tables)
+    reader = KeyReader(tables)
     for kind, places in _places(schema).items():
         coded = _code(kind, places, reader)
         found.objects[kind] = coded.identifiers
@@ -432,19 +432,29 @@ def code_keys(tables: Mapping[str, Columns], schema: Schema) -> KeyCodes:
     return found
 
 
-class _Reader:
-    """Key cells of the columns, each read once."""
+class KeyReader:
+    """Reads the key cells of columns, each once.
+
+    Parameters
+    ----------
+    tables : mapping of str to mapping of str to narwhals series
+        The columns of each table.
+    """
 
     def __init__(self, tables: Mapping[str, Columns]) -> None:
         self.tables = tables
         self._read: dict[tuple[str, str], KeyCells] = {}
 
+    def column(self, table: str, column: str) -> KeyCells:
+        """Return the cells of one column."""
+        if (table, column) not in self._read:
+            where = f"column {column!r} of table {table!r}"
+            self._read[table, column] = key_cells(self.tables[table][column], where)
+        return self._read[table, column]
+
     def cells(self, table: str, columns: tuple[str, ...]) -> tuple[KeyCells, ...]:
-        for column in columns:
-            if (table, column) not in self._read:
-                where = f"column {column!r} of table {table!r}"
-                self._read[table, column] = key_cells(self.tables[table][column], where)
-        return tuple(self._read[table, column] for column in columns)
+        """Return the cells of some columns."""
+        return tuple(self.column(table, column) for column in columns)
 
 
 def _places(schema: Schema) -> dict[str, list[Place]]:
@@ -462,7 +472,7 @@ def _places(schema: Schema) -> dict[str, list[Place]]:
     return places
 
 
-def _code(kind: str, places: list[Place], reader: _Reader) -> Coded:
+def _code(kind: str, places: list[Place], reader: KeyReader) -> Coded:
     cells = [reader.cells(table, columns) for table, columns in places]
     widths = {len(columns) for _, columns in places}
     if len(widths) > 1:
@@ -472,7 +482,7 @@ def _code(kind: str, places: list[Place], reader: _Reader) -> Coded:
     return code_composite(cells, places[0][1])
 
 
-def _through(table: str, key: ForeignKey, schema: Schema, reader: _Reader, found: KeyCodes) -> np.ndarray:
+def _through(table: str, key: ForeignKey, schema: Schema, reader: KeyReader, found: KeyCodes) -> np.ndarray:
     """Codes of a foreign key to another column than the identifier, which must have each value once."""
     other = schema.tables[key.table]
     place = key.table, other.primary_key
@@ -494,7 +504,7 @@ def _dangling(table: str, key: ForeignKey, schema: Schema, found: KeyCodes) -> l
     column = f"{table}.{', '.join(key.columns)}"
     if key.table not in schema.tables:
         return [f"{column} refers to {key.table!r}, which is no table: its objects have no description"]
-    identifiers = _identifier_codes(key.table, schema, found)
+    identifiers = found.codes.get((key.table, schema.tables[key.table].primary_key))
     codes = found.codes[table, key.columns]
     if identifiers is None or not schema.refers_to_identifier(key):
         return []
@@ -509,8 +519,3 @@ def _dangling(table: str, key: ForeignKey, schema: Schema, found: KeyCodes) -> l
         f"{column} refers in {counted(n_rows, 'row')} to {n_objects} {key.table} that are not in the table "
         f"{key.table!r}: they are objects without a description"
     ]
-
-
-def _identifier_codes(table: str, schema: Schema, found: KeyCodes) -> np.ndarray | None:
-    own = schema.tables[table]
-    return found.codes.get((table, own.primary_key))

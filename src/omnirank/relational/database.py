@@ -26,7 +26,7 @@ from omnirank.data.table import Levels
 
 if TYPE_CHECKING:
     from omnirank.relational.aggregation import Values
-    from omnirank.relational.construction import CodedBlock
+    from omnirank.relational.growing import CodedBlock
     from omnirank.relational.paths import Feature, Path, Step, Vocabulary
 
 Kind = Literal["object", "numeric", "nominal"]

@@ -329,9 +329,9 @@ class RelationalDataset(PickledWithoutCaches):
         exclude: Sequence[Any] | str | None = None,
         time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
         task: str = "auto",
-        encoding: str = "utf-8",
         hierarchy: Hierarchy | None = None,
         like: RelationalDataset | Schema | None = None,
+        encoding: str = "utf-8",
         name: str | None = None,
     ) -> RelationalDataset:
         """Make a data set from a folder of CSV, TSV and Parquet files (each may be gzipped), one per table.
@@ -343,12 +343,14 @@ class RelationalDataset(PickledWithoutCaches):
         ----------
         path : str or Path
             The folder.
-        target, keys, types, exclude, time, task, hierarchy, like
-            As in :meth:`from_frames`.
+        target : str, pair or sequence of those, optional
+            As in :meth:`from_frames`; by default that of the schema file.
         encoding : str
             The encoding of text files.
         name : str, optional
             Name of the data set; by default that of the folder.
+        keys, types, exclude, time, task, hierarchy, like
+            As in :meth:`from_frames`.
 
         Examples
         --------
@@ -362,12 +364,10 @@ class RelationalDataset(PickledWithoutCaches):
         >>> data.fingerprint == om.datasets.make_movies(random_state=0).fingerprint
         True
         """
-        from omnirank.relational.folders import dataset_from_folder
+        from omnirank.relational.readers import dataset_from_folder
 
-        return dataset_from_folder(
-            path, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
-            like=like, encoding=encoding, name=name,
-        )  # fmt: skip
+        columns: dict[str, Any] = {"target": target, "keys": keys, "types": types, "exclude": exclude, "time": time}
+        return dataset_from_folder(path, encoding, name, **columns, task=task, hierarchy=hierarchy, like=like)
 
     @classmethod
     def from_database(
@@ -395,7 +395,7 @@ class RelationalDataset(PickledWithoutCaches):
         ----------
         source : str, sqlalchemy.URL or sqlalchemy.Engine
             The database, such as ``sqlite:///movies.db`` or ``postgresql+psycopg://user@host/movies``.
-        target, keys, types, exclude, time, task, hierarchy, like
+        target : str, pair or sequence of those
             As in :meth:`from_frames`.
         schema : str, optional
             The schema of the database that holds the tables; by default the usual one.
@@ -403,6 +403,8 @@ class RelationalDataset(PickledWithoutCaches):
             The tables to read; by default all.
         name : str, optional
             Name of the data set; by default that of the database.
+        keys, types, exclude, time, task, hierarchy, like
+            As in :meth:`from_frames`.
 
         Examples
         --------
@@ -417,12 +419,12 @@ class RelationalDataset(PickledWithoutCaches):
         ...     om.relational.RelationalDataset.from_database(f"sqlite:///{path}", target="movies.genre")
         <RelationalDataset 'movies.db': 200 examples, 4 tables, 12 relations, classification, 200 labelled>
         """
-        from omnirank.relational.sql import dataset_from_database
+        from omnirank.relational.readers import dataset_from_database
 
+        options: dict[str, Any] = {"keys": keys, "types": types, "exclude": exclude, "time": time, "task": task}
         return dataset_from_database(
-            source, target=target, schema=schema, tables=tables, keys=keys, types=types, exclude=exclude, time=time,
-            task=task, hierarchy=hierarchy, like=like, name=name,
-        )  # fmt: skip
+            source, schema, tables, name, target=target, hierarchy=hierarchy, like=like, **options
+        )
 
     @classmethod
     def from_facts(
@@ -473,9 +475,7 @@ class RelationalDataset(PickledWithoutCaches):
         """
         from omnirank.relational.facts import dataset_from_facts
 
-        return dataset_from_facts(
-            facts, target_facts, settings, task=task, hierarchy=hierarchy, exclude=exclude, encoding=encoding, name=name
-        )
+        return dataset_from_facts(facts, target_facts, settings, exclude, encoding, name, task, hierarchy)
 
     # -- the parts ----------------------------------------------------------------------------------
 

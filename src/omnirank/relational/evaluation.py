@@ -11,25 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL, Values, aggregate, count_matches
 from omnirank.relational.database import Component, Database, Relation
-from omnirank.relational.paths import (
-    Feature,
-    Path,
-    Request,
-    Step,
-    describe,
-    example_variables,
-    result_component,
-)
+from omnirank.relational.paths import Feature, Path, Request, Step, describe, example_variables, result_component
 
 if TYPE_CHECKING:
     from omnirank.relational.dataset import RelationalDataset, Signature
+    from omnirank.relational.growing import RelationalConstruction
 
 # Matches that are written down at a time; each takes some 256 bytes, with a few variables and values behind it.
 BLOCK = 1 << 20
@@ -354,28 +347,8 @@ def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndar
     return translated[codes]
 
 
-class Examples(Protocol):
-    """What is needed to evaluate features: a `RelationalDataset`, or anything with these attributes."""
-
-    @property
-    def database(self) -> Database:
-        """The descriptive relations."""
-
-    @property
-    def example_types(self) -> tuple[str, ...]:
-        """Types of the objects that identify an example."""
-
-    @property
-    def example_codes(self) -> tuple[np.ndarray, ...]:
-        """Codes of these objects, one array per type; -1 is an object that the database does not know."""
-
-    @property
-    def times(self) -> np.ndarray | None:
-        """The time up to which facts count, for each example."""
-
-
 def feature_columns(
-    examples: Examples,
+    examples: RelationalDataset | RelationalConstruction,
     features: Sequence[Feature],
     *,
     levels: Mapping[Feature, Levels] | None = None,
@@ -385,8 +358,8 @@ def feature_columns(
 
     Parameters
     ----------
-    examples : RelationalDataset
-        A database and the examples in it.
+    examples : RelationalDataset or RelationalConstruction
+        A database and the examples in it; a code of -1 is an object that the database does not know.
     features : sequence of Feature
         What to compute.
     levels : mapping of Feature to tuple, optional

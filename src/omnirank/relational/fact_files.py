@@ -110,7 +110,8 @@ def first_fact(path: Path) -> str | None:
     ...     first_fact(path)
     'age(ana, 21).'
     """
-    for line, text in LineBlocks(TextSource(path)).lines():
+    # any bytes are Latin-1: whether they are what the user says is for the reader to find out
+    for line, text in LineBlocks(TextSource(path, "latin-1")).lines():
         if parsed_fact(text, path, line) is not None:
             return text.strip()[:60]
     return None

@@ -57,7 +57,7 @@ def infer_types(
     """
     everything = {**predicates, examples.name: examples}
     places = {(name, i): set(p.arguments[i]) for name, p in everything.items() for i in range(p.arity)}
-    roots = _joined(places, examples) if types is None else _declared(places, types)
+    roots = _joined(places, examples) if types is None else {(name, i): types[name][i] for name, i in places}
     members: dict[str, list[Place]] = {}
     for place, root in roots.items():
         members.setdefault(root, []).append(place)
@@ -73,10 +73,6 @@ def infer_types(
         else:
             names[root] = f"{NOMINAL} {root}" if len(those) == 1 else root
     return {name: tuple(names[roots[name, i]] for i in range(p.arity)) for name, p in everything.items()}
-
-
-def _declared(places: Mapping[Place, set[str]], types: Mapping[str, tuple[str, ...]]) -> dict[Place, str]:
-    return {(name, i): types[name][i] for name, i in places}
 
 
 def _joined(places: Mapping[Place, set[str]], examples: Predicate) -> dict[Place, str]:
@@ -100,17 +96,14 @@ def _joined(places: Mapping[Place, set[str]], examples: Predicate) -> dict[Place
                 continue
             if place in numbers:
                 other_last = other[1] == arity[other[0]] - 1 and arity[other[0]] > 1 and other[0] != examples.name
-                same = not own_last and not other_last and _contained(places[place], places[other])
+                one, two = places[place], places[other]
+                same = not own_last and not other_last and (one <= two or two <= one)
             else:
                 same = not places[place].isdisjoint(places[other])
             if same:
                 first, second = sorted((root[other], root[place]), key=order.index)
                 root = {p: first if r == second else r for p, r in root.items()}
     return {place: f"{r[0]}.{r[1] + 1}" for place, r in root.items()}
-
-
-def _contained(one: set[str], other: set[str]) -> bool:
-    return one <= other or other <= one
 
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -126,16 +119,9 @@ class _Examples(NamedTuple):
 
 
 def dataset_from_facts(
-    facts: PathLike | Sequence[PathLike],
-    target_facts: TargetFacts,
-    settings: PathLike | None = None,
-    *,
-    task: str = "auto",
-    hierarchy: Hierarchy | None = None,
-    exclude: Sequence[str] | str | None = None,
-    encoding: str = "utf-8",
-    name: str | None = None,
-) -> RelationalDataset:
+    facts: PathLike | Sequence[PathLike], target_facts: TargetFacts, settings: PathLike | None, exclude: Any,
+    encoding: str, name: str | None, task: str, hierarchy: Hierarchy | None,
+) -> RelationalDataset:  # fmt: skip
     """Return a data set as :meth:`RelationalDataset.from_facts` does."""
     said = FactSettings() if settings is None else read_fact_settings(settings, encoding)
     predicates = read_facts(facts, encoding)

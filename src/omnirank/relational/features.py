@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from omnirank.relational.evaluation import columns_as_fitted, empty_as_missing
 from omnirank.relational.paths import Feature, describe, result_component
 
 
+@dataclass(eq=False, repr=False)
 class RelationalFeatures(TransformerMixin, BaseEstimator):
     """Turns a database into a table: a row per example, a column per path and chain of aggregates.
 
@@ -70,25 +72,14 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     ['mean(ratings.stars)']
     """
 
-    def __init__(
-        self,
-        lookahead: int = 2,
-        aggregates: Sequence[str] | None = None,
-        preset: str = "AGG-All",
-        modes: Mapping[str, Sequence[Mode]] | None = None,
-        nominal_joins: bool = False,
-        max_candidates: int | None = 10_000,
-        features: Sequence[Feature | str] | None = None,
-        empty: str = "missing",
-    ) -> None:
-        self.lookahead = lookahead
-        self.aggregates = aggregates
-        self.preset = preset
-        self.modes = modes
-        self.nominal_joins = nominal_joins
-        self.max_candidates = max_candidates
-        self.features = features
-        self.empty = empty
+    lookahead: int = 2
+    aggregates: Sequence[str] | None = None
+    preset: str = "AGG-All"
+    modes: Mapping[str, Sequence[Mode]] | None = None
+    nominal_joins: bool = False
+    max_candidates: int | None = 10_000
+    features: Sequence[Feature | str] | None = None
+    empty: str = "missing"
 
     def fit(self, X: RelationalDataset, y: None = None) -> RelationalFeatures:
         """Find the features of a database; their values are computed by :meth:`transform`.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, setting
-from omnirank.relational.cells import KeyCells, key_cells
+from omnirank.relational.cells import KeyCells, KeyReader
 from omnirank.relational.schema import ROWS, Columns, Declared, DeclaredTable, ForeignKey, Schema, TableSchema
 
 # A column called like a reference is one if at least this share of its values are identifiers of the table.
@@ -79,14 +79,8 @@ class _Guess:
             for name, columns in tables.items()
             if name == target_table or any(column not in declared[name].excluded for column in columns)
         }
-        self._cells: dict[tuple[str, str], KeyCells] = {}
+        self.cells = KeyReader(tables).column
         self.notes: list[str] = []
-
-    def cells(self, table: str, column: str) -> KeyCells:
-        place = table, column
-        if place not in self._cells:
-            self._cells[place] = key_cells(self.tables[table][column], f"column {column!r} of table {table!r}")
-        return self._cells[place]
 
     def primary_key(self, table: str) -> tuple[str, ...]:
         said = self.declared[table].primary_key

@@ -1,12 +1,13 @@
-"""Relational trees and forests; their base, which boosting shares: parameters, reading the data, new examples."""
+"""Relational trees, forests and gradient boosting, on one base: parameters, reading the data, new examples."""
 
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -14,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError, logger
 from omnirank.core.parallel import run_parallel
-from omnirank.core.parameters import Domain, check_parameters, choice
-from omnirank.core.seeds import root_entropy
+from omnirank.core.parameters import Domain, check_parameters, choice, count, number, share
+from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import check_sample_weight
@@ -24,32 +25,35 @@ from omnirank.data.notes import caller_outside, warn_about
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
-from omnirank.ensembles.pct import PCTClassifier
-from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
-from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
+from omnirank.ensembles.pct import PCTClassifier, PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.predictor import PCTClassifierBase, PCTRegressorBase
 from omnirank.relational.candidates import Bias
-from omnirank.relational.construction import (
+from omnirank.relational.dataset import RelationalDataset, check_relational
+from omnirank.relational.evaluation import columns_as_fitted
+from omnirank.relational.growing import (
     CandidateTables,
     RelationalConstruction,
+    RelationalPlan,
     distinct_names,
     over_used_features,
 )
-from omnirank.relational.dataset import RelationalDataset, check_relational
-from omnirank.relational.evaluation import columns_as_fitted
-from omnirank.relational.growing import RelationalPlan
-from omnirank.relational.paths import Feature, describe
+from omnirank.relational.paths import describe
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.scoring import in_training_order
+from omnirank.tasks.measuring import in_training_order
+from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import Tree, one_leaf, tree_with_thresholds
 
 GrownTree = tuple[Tree, tuple[Any, ...]]
+BOOSTING: dict[str, Domain] = {
+    "n_trees": count(1),
+    "shrinkage": number(above=0, most=1),
+    "chosen_examples": share(above=0),
+}
 
 _OWN_TARGET = "the RelationalDataset holds its target: y must not be given as well"
-
-Self = TypeVar("Self", bound="RelationalLearner")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,56 +91,47 @@ def _may_predict_classes(model: Any) -> bool:
     return not hasattr(model, "task_") or model._predicts_classes
 
 
-class RelationalLearner(PCTClassifierBase, PCTRegressorBase):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ConstructionParameters:
+    """The parameters that learners and rankers share: what is constructed, and how trees grow.
+
+    Parameters are fields of dataclasses, so that each is written once; these are given by name.
+    """
+
+    preset: str = "AGG-All"
+    aggregates: Sequence[str] | None = None
+    lookahead: int = 2
+    max_path_length: int | None = 4
+    modes: Mapping[str, Any] | None = None
+    nominal_joins: bool = False
+    max_candidates: int | None = 10_000
+    missing: str = "extreme"
+    max_features: Any = None
+    min_samples_leaf: float = 1
+    max_depth: int | None = None
+    random_state: RandomState = None
+
+    def _bias(self, dataset: RelationalDataset) -> Bias:
+        bias = Bias(**{field.name: getattr(self, field.name) for field in fields(Bias)})
+        return bias.within(dataset.modes, dataset.aggregates)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorBase):
     """Base of relational trees, forests and boosting; subclasses grow trees in ``fit``.
 
     The data set knows its task: a fitted learner is a classifier or a regressor.
     """
 
-    supported_tasks = TaskNames("classes", "labels", "numbers", "mixed")
+    class_weight: Any = None
 
+    supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "labels", "numbers", "mixed")
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "missing": choice("extreme", "learned"),
         "ensemble": choice("bagging", "random-forest"),
     }
 
-    features_: tuple[Feature, ...]
-
-    def __init__(
-        self,
-        preset: str,
-        aggregates: Sequence[str] | None,
-        lookahead: int,
-        max_path_length: int | None,
-        modes: Mapping[str, Any] | None,
-        nominal_joins: bool,
-        max_candidates: int | None,
-        missing: str,
-        max_features: Any,
-        min_samples_leaf: float,
-        max_depth: int | None,
-        class_weight: Any,
-        random_state: RandomState,
-    ) -> None:
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.nominal_joins = nominal_joins
-        self.max_candidates = max_candidates
-        self.missing = missing
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.class_weight = class_weight
-        self.random_state = random_state
-
     # -- reading --------------------------------------------------------------------------------------
-
-    def _bias(self, dataset: RelationalDataset) -> Bias:
-        given = Bias(**{field.name: getattr(self, field.name) for field in fields(Bias)})
-        return given.within(dataset.modes, dataset.aggregates)
 
     def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, rules: GrowingRules) -> RelationalTraining:
         """Check parameters and data, and note what predictions need to know of the target."""
@@ -209,7 +204,7 @@ class RelationalLearner(PCTClassifierBase, PCTRegressorBase):
             return partial(_one_leaf, own, training.columns), None
         task, columns, weight = training.dataset.task, training.columns, training.weight
         plan = RelationalPlan.make(tables, task, columns, rules, weight, root_entropy(self.random_state))
-        _ = plan.tables.root  # made once, not by whichever worker comes first
+        plan.tables.table(())  # made once, not by whichever worker comes first
         return plan.tree, plan
 
     def _keep(self, grown: Sequence[GrownTree], dataset: RelationalDataset) -> list[Tree]:
@@ -307,6 +302,7 @@ def _one_leaf(weight: np.ndarray, columns: PrototypeColumns, i: int) -> GrownTre
     return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, columns)), ()
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RelationalTree(RelationalLearner, PCTClassifier):
     """One relational tree, not pruned.
 
@@ -384,32 +380,12 @@ class RelationalTree(RelationalLearner, PCTClassifier):
     [2.0, 2.0, 8.75, 8.75]
     """
 
-    def __init__(
-        self,
-        preset: str = "AGG-All",
-        aggregates: Sequence[str] | None = None,
-        lookahead: int = 2,
-        max_path_length: int | None = 4,
-        modes: Mapping[str, Any] | None = None,
-        nominal_joins: bool = False,
-        max_candidates: int | None = 10_000,
-        missing: str = "extreme",
-        max_features: Any = None,
-        min_samples_leaf: float = 1,
-        max_depth: int | None = None,
-        normalize_targets: bool | None = None,
-        hierarchy_weight: float = 0.75,
-        class_weight: Any = None,
-        random_state: RandomState = None,
-    ) -> None:
-        constructed = preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
-        super().__init__(*constructed, max_features, min_samples_leaf, max_depth, class_weight, random_state)
-        self.normalize_targets = normalize_targets
-        self.hierarchy_weight = hierarchy_weight
+    normalize_targets: bool | None = None
+    hierarchy_weight: float = 0.75
 
     def fit(  # type: ignore[override]  # other data
-        self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+        self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> RelationalTree:
         """Grow the tree.
 
         Parameters
@@ -434,6 +410,7 @@ class RelationalTree(RelationalLearner, PCTClassifier):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class RelationalForest(RelationalLearner, PCTForestClassifier, PCTForestRegressor):
     """An ensemble of relational trees.
 
@@ -518,40 +495,17 @@ class RelationalForest(RelationalLearner, PCTForestClassifier, PCTForestRegresso
     True
     """
 
-    def __init__(
-        self,
-        ensemble: str = "bagging",
-        n_trees: int = 50,
-        preset: str = "AGG-All",
-        aggregates: Sequence[str] | None = None,
-        lookahead: int = 2,
-        max_path_length: int | None = 4,
-        modes: Mapping[str, Any] | None = None,
-        nominal_joins: bool = False,
-        max_candidates: int | None = 10_000,
-        missing: str = "extreme",
-        max_features: Any = None,
-        min_samples_leaf: float = 1,
-        max_depth: int | None = None,
-        normalize_targets: bool | None = None,
-        oob_score: bool = False,
-        hierarchy_weight: float = 0.75,
-        class_weight: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        constructed = preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
-        super().__init__(*constructed, max_features, min_samples_leaf, max_depth, class_weight, random_state)
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.normalize_targets = normalize_targets
-        self.oob_score = oob_score
-        self.hierarchy_weight = hierarchy_weight
-        self.n_jobs = n_jobs
+    ensemble: str = "bagging"
+    n_trees: int = 50
+    _: KW_ONLY
+    normalize_targets: bool | None = None
+    oob_score: bool = False
+    hierarchy_weight: float = 0.75
+    n_jobs: int | None = None
 
     def fit(  # type: ignore[override]  # other data
-        self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+        self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> RelationalForest:
         """Grow the trees.
 
         Parameters
@@ -599,3 +553,218 @@ class RelationalForest(RelationalLearner, PCTForestClassifier, PCTForestRegresso
     def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
         kind = PCTForestClassifier if self._predicts_classes else PCTForestRegressor
         kind._keep_out_of_bag(self, means, covered)
+
+
+@dataclass(eq=False, repr=False)
+class RelationalBoosting(RelationalLearner):
+    """Gradient boosting of relational trees: sums of small regression trees, each on the residuals of those before.
+
+    With y_k the indicator of class k (one of them where there are two classes), or the number itself,
+
+        F_0k = mean y_k,    F_mk = F_{m-1,k} + shrinkage * T_mk
+
+    where T_mk is grown on the residuals y_k - F_{m-1,k}, the negative gradient of the squared error, of examples drawn
+    without replacement. The data set knows its task: one class or one number is predicted. The probabilities of classes
+    are the sums, cut to [0, 1] and divided by their total.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of iterations, each with a tree for every class (one where there are two, and of a number).
+    shrinkage : float
+        What trees are multiplied by.
+    chosen_examples : float
+        Share of the examples that a tree sees.
+    preset : {"AGG-All", "AGG-Exist", "NO-Rel"}
+        What is constructed: all aggregates; only whether there is a match of a path; only columns of the target table.
+    aggregates : sequence of str, optional
+        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists. None: with
+        AGG-All, those that the settings of facts declare, if any.
+    lookahead : int
+        How many steps (relations) a test may add to a prefix of the path that its node inherits.
+    max_path_length : int, optional
+        Most steps of a path; None: no limit.
+    modes : mapping, optional
+        How steps may use some of the relations, as in :class:`~omnirank.relational.Bias`; none: a relation is left
+        out. None: as the settings of facts declare; ``{}``: in all ways.
+    nominal_joins : bool
+        Whether steps may also join columns of the same named nominal domain.
+    max_candidates : int or None
+        Most candidates of a node; longer paths are left out first, with a warning.
+    missing : {"extreme", "learned"}
+        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
+        category of their own), or to the side of a test that is better in the training data.
+    max_features : None, int, float or {"sqrt", "log2", "all"}
+        Candidates drawn in a node: a count, a share or a name. None: all.
+    min_samples_leaf : float
+        Least weight of a leaf.
+    max_depth : int or None
+        Greatest depth of a leaf, 0 for a root alone; None: no limit.
+    class_weight : None, "balanced", dict or list of them
+        Weight of each class, times ``sample_weight``; see :class:`PCTClassifier`. Not for numbers.
+    random_state : None, int, RandomState or Generator
+        The seed; the same seed gives the same bits for any number of workers.
+    n_jobs : int or None
+        Number of workers, over the classes of an iteration.
+
+    Attributes
+    ----------
+    trees_ : list of lists of Tree
+        For each iteration its trees, over ``features_``.
+    start_ : ndarray
+        What sums start with: means of the training data.
+    classes_ : ndarray
+        Of classes: the classes.
+    features_ : tuple of Feature
+        The constructed features that trees test; ``feature_names_in_`` are their sentences.
+    task_, n_outputs_, target_names_
+        The task, the number of targets or labels, and their names.
+    feature_importances_ : ndarray
+        Genie3 of each of these features, averaged over the trees.
+
+    References
+    ----------
+    Petkovic, Ceci, Kersting, Dzeroski: Estimating the importance of relational features by using gradient boosting.
+    ISMIS, 2020.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data = om.datasets.make_movies(random_state=0)
+    >>> model = om.relational.RelationalBoosting(n_trees=10, random_state=0).fit(data)
+    >>> model.score(data) > 0.8
+    True
+    """
+
+    n_trees: int = 50
+    shrinkage: float = 0.2
+    chosen_examples: float = 0.8
+    max_features: Any = field(default=0.6, kw_only=True)
+    max_depth: int | None = field(default=4, kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
+
+    supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "numbers", single=True)
+    _parameter_checks: ClassVar[dict[str, Domain]] = BOOSTING
+
+    def fit(self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None) -> RelationalBoosting:
+        """Grow the trees, one iteration after the other.
+
+        Parameters
+        ----------
+        X : RelationalDataset
+            The examples, with their target.
+        y : None
+            The target is that of X.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, of mean about 1; those of weight 0 are not used.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        drawn = "all" if self.max_features is None else self.max_features
+        rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False, max_features=drawn)
+        training = self._read(X, y, sample_weight, rules)
+        columns = self._columns_to_fit(training)
+        self.start_ = np.average(columns, axis=0, weights=training.weight)
+        tables, grown = self._tables(training), []
+        if tables is not None:
+            rules.check()
+            nothing = _one_number(np.zeros(len(columns)))
+            weight = np.ones(len(columns)) if training.weight is None else training.weight
+            plan = RelationalPlan(tables, nothing, None, rules, weight, root_entropy(self.random_state))
+            grown = self._iterations(plan, columns)
+        self._take_trees(self._keep(grown, training.dataset))
+        return self
+
+    def _columns_to_fit(self, training: RelationalTraining) -> np.ndarray:
+        """Return what sums of trees fit, (examples, K): a number, or indicators of classes, one of two classes."""
+        columns = training.columns.dense()
+        return columns[:, 1:] if columns.shape[1] == 2 else columns
+
+    def _iterations(self, plan: RelationalPlan, columns: np.ndarray) -> list[GrownTree]:
+        """Return all trees, those of the K columns of an iteration next to each other."""
+        n, k = columns.shape
+        sums = np.tile(self.start_, (n, 1))
+        found: list[GrownTree] = []
+        n_chosen = max(1, int(self.chosen_examples * n))
+        for m in range(self.n_trees):
+            grow = partial(_grow_residuals, plan, columns - sums, n_chosen, m)
+            grown = run_parallel(grow, range(k), self.n_jobs)
+            for j, (tree, features) in enumerate(grown):
+                sums[:, j] += self.shrinkage * _leaf_values([tree], plan.tables.cells(features))[:, 0]
+            found += grown
+        return found
+
+    # -- predicting -----------------------------------------------------------------------------------
+
+    def _trees(self) -> list[Tree]:
+        return [tree for together in self.trees_ for tree in together]
+
+    def _take_trees(self, trees: list[Tree]) -> None:
+        k = len(self.start_)
+        self.trees_ = [trees[first : first + k] for first in range(0, len(trees), k)]
+
+    @property
+    def _leaf_columns(self) -> PrototypeColumns:
+        """What leaves hold: a residual."""
+        return _one_number(np.empty(0))
+
+    def _staged_means(self, table: Table) -> Iterator[np.ndarray]:
+        """Yield the sums of 0, 1, 2, ... iterations, one column per number or class."""
+        k, two_classes = len(self.start_), self._predicts_classes and len(self.classes_) == 2
+        sums = np.tile(self.start_, (table.n_rows, 1))
+        values = _leaf_values(self._trees(), table)
+        for m in range(len(self.trees_) + 1):
+            if m:
+                sums = sums + self.shrinkage * values[:, (m - 1) * k : m * k]
+            yield np.column_stack([1 - sums[:, 0], sums[:, 0]]) if two_classes else sums
+
+    def _means(self, table: Table) -> np.ndarray:
+        return deque(self._staged_means(table), maxlen=1)[0]
+
+    def _shares(self, means: np.ndarray) -> np.ndarray:
+        shares = np.clip(means, 0.0, 1.0)
+        total = shares.sum(axis=1, keepdims=True)
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / shares.shape[1])
+
+    def staged_predict(self, X: RelationalDataset) -> Iterator[Any]:
+        """Yield the predictions after 1, 2, ... iterations.
+
+        Parameters
+        ----------
+        X : RelationalDataset
+            Examples in a database of the same schema.
+        """
+        stages = self._staged_means(self._table(X))
+        next(stages)
+        for means in stages:
+            yield self._decide(means)
+
+
+def _one_number(values: np.ndarray) -> PrototypeColumns:
+    zero = np.zeros(1, np.intp)
+    return PrototypeColumns(
+        values[:, None], np.ones(len(values), bool), zero, zero - 1, ("residual",), (None,), np.ones(1)
+    )
+
+
+def _grow_residuals(plan: RelationalPlan, residuals: np.ndarray, n_chosen: int, m: int, k: int) -> GrownTree:
+    """Grow the tree of column k in iteration m."""
+    from omnirank.trees.kernels.spaces import OneColumn
+
+    n, n_columns = residuals.shape
+    i = m * n_columns + k
+    values = np.ascontiguousarray(residuals[:, k])
+    chosen = np.zeros(n)
+    chosen[stream(plan.entropy, i).choice(n, n_chosen, replace=False)] = 1.0
+    return replace(plan, columns=_one_number(values), space=OneColumn(values)).tree(i, chosen)
+
+
+def _leaf_values(trees: Sequence[Tree], table: Table) -> np.ndarray:
+    """Means of the leaves that examples reach, (examples, trees)."""
+    if not trees:
+        return np.empty((table.n_rows, 0))
+    leaves = leaves_of(trees, table)
+    return np.column_stack([tree.means(leaves[:, i])[:, 0] for i, tree in enumerate(trees)])

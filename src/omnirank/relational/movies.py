@@ -15,18 +15,10 @@ from omnirank.relational.dataset import RelationalDataset
 _STARS_OF_HITS = 5.5
 _AGE_OF_DRAMAS = 42.0
 _NATIONS = {
-    "Austria": "Europe",
-    "Brazil": "America",
-    "Chile": "America",
-    "Egypt": "Africa",
-    "France": "Europe",
-    "India": "Asia",
-    "Italy": "Europe",
-    "Japan": "Asia",
-    "Kenya": "Africa",
-    "Peru": "America",
-    "Slovenia": "Europe",
-    "Spain": "Europe",
+    "Africa": ("Egypt", "Kenya"),
+    "America": ("Brazil", "Chile", "Peru"),
+    "Asia": ("India", "Japan"),
+    "Europe": ("Austria", "France", "Italy", "Slovenia", "Spain"),
 }
 _KEYS = {
     "movies": "id",
@@ -93,15 +85,16 @@ def make_movies(
 def _frames(
     n_movies: int, n_users: int, mean_ratings: float, noise: float, rng: np.random.Generator
 ) -> dict[str, pd.DataFrame]:
-    names, regions = list(_NATIONS), list(_NATIONS.values())
-    nations = pd.DataFrame({"id": np.arange(1, len(names) + 1), "name": names, "region": regions})
+    region_of = {nation: region for region, members in _NATIONS.items() for nation in members}
+    names = sorted(region_of)
+    nations = pd.DataFrame({"id": np.arange(1, len(names) + 1), "name": names, "region": [region_of[n] for n in names]})
     age = np.sort(rng.integers(16, 71, n_users))
     users = pd.DataFrame(
         {
             "id": np.arange(1, n_users + 1),
             "age": age,
             "gender": rng.choice(["f", "m"], n_users),
-            "nation_id": rng.integers(1, len(_NATIONS) + 1, n_users),
+            "nation_id": rng.integers(1, len(names) + 1, n_users),
         }
     )
     movie = np.repeat(np.arange(n_movies), 1 + rng.poisson(mean_ratings - 1, n_movies))
@@ -123,7 +116,7 @@ def _frames(
             "id": np.arange(1, n_movies + 1),
             "year": rng.integers(1950, 2021, n_movies),
             "minutes": rng.integers(70, 181, n_movies),
-            "country": rng.choice(list(_NATIONS), n_movies),
+            "country": rng.choice(names, n_movies),
             "genre": _genres(movie, stars, age[user], n_movies, noise, rng),
         }
     )

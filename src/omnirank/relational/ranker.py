@@ -18,8 +18,8 @@ Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and fe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -30,15 +30,20 @@ from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choic
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
-from omnirank.core.types import ArrayLike, RandomState
+from omnirank.core.types import ArrayLike
 from omnirank.data.notes import warn_about
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
-from omnirank.relational.boosting import BOOSTING, RelationalBoosting
 from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Relation
 from omnirank.relational.dataset import RelationalDataset, check_relational
-from omnirank.relational.learners import RelationalForest, RelationalLearner
+from omnirank.relational.learners import (
+    BOOSTING,
+    ConstructionParameters,
+    RelationalBoosting,
+    RelationalForest,
+    RelationalLearner,
+)
 from omnirank.relational.paths import Feature, Path, Step
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
@@ -50,8 +55,6 @@ if TYPE_CHECKING:
 IMPORTANCES = ("genie3", "symbolic")
 
 BY = ("relation", "column", "link", "table", "aggregate", "binding", "feature")
-
-Self = TypeVar("Self", bound="RelationalRanker")
 
 
 class CreditRules(NamedTuple):
@@ -211,7 +214,8 @@ def averaged(rows: Any, n_together: int) -> np.ndarray:
     return rows.reshape(-1, n_together, rows.shape[1]).mean(axis=1) if n_together > 1 else rows
 
 
-class RelationalRanker(BaseEstimator):
+@dataclass(eq=False, repr=False)
+class RelationalRanker(ConstructionParameters, BaseEstimator):
     """Rank what a database tells about the target, by an ensemble of relational trees.
 
     A test of a relational tree asks for a value that is constructed along a path of relations. What the test is worth
@@ -285,6 +289,18 @@ class RelationalRanker(BaseEstimator):
     3
     """
 
+    importance: str = "genie3"
+    by: str = "relation"
+    ensemble: str = "bagging"
+    n_trees: int = 50
+    _: KW_ONLY
+    weighting: str = "examples"
+    share: str = "new"
+    credit: str = "steps"
+    shrinkage: float = 0.2
+    chosen_examples: float = 0.8
+    n_jobs: int | None = None
+
     supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed")
 
     supported_supervision: ClassVar[Sequence[str]] = ("supervised",)
@@ -304,55 +320,7 @@ class RelationalRanker(BaseEstimator):
         "n_jobs": JOBS,
     }
 
-    def __init__(
-        self,
-        importance: str = "genie3",
-        by: str = "relation",
-        ensemble: str = "bagging",
-        n_trees: int = 50,
-        weighting: str = "examples",
-        share: str = "new",
-        credit: str = "steps",
-        preset: str = "AGG-All",
-        aggregates: Sequence[str] | None = None,
-        lookahead: int = 2,
-        max_path_length: int | None = 4,
-        modes: Mapping[str, Any] | None = None,
-        nominal_joins: bool = False,
-        max_candidates: int | None = 10_000,
-        missing: str = "extreme",
-        max_features: Any = None,
-        min_samples_leaf: float = 1,
-        max_depth: int | None = None,
-        shrinkage: float = 0.2,
-        chosen_examples: float = 0.8,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.importance = importance
-        self.by = by
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.weighting = weighting
-        self.share = share
-        self.credit = credit
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.nominal_joins = nominal_joins
-        self.max_candidates = max_candidates
-        self.missing = missing
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.shrinkage = shrinkage
-        self.chosen_examples = chosen_examples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def fit(self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None) -> RelationalRanker:
         """Grow the ensemble, and rank.
 
         Parameters
@@ -375,7 +343,7 @@ class RelationalRanker(BaseEstimator):
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(entropy).fit(X, y, sample_weight)
         self.task_ = X.task
-        self._used_bias = self.model_._bias(X)
+        self._used_bias = self._bias(X)
         self._rows = {name: self._rows_of(X, name) for name in IMPORTANCES}
         self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
         self.rankings_ = {by: self.ranking_at(by=by) for by in self._rows[self.importance]}

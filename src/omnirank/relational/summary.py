@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from omnirank.core.errors import setting
-from omnirank.data.notes.traps import Trap, find_traps, trap_notes
+from omnirank.data.notes import Trap, find_traps, trap_notes
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target

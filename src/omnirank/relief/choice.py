@@ -10,9 +10,8 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
-from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
-from omnirank.relief.influence import Influence
-from omnirank.relief.rules import PairSettings
+from omnirank.neighbors.weighted import neighbor_means, ranking_weights, weighted_neighbors
+from omnirank.relief.pairs import Influence, PairSettings
 from omnirank.relief.sums import relief_sums
 from omnirank.tasks import get_task
 
@@ -54,11 +53,11 @@ def cross_validated_losses(
     for fold in labelled_folds(dataset, rng):
         kept = np.ones(dataset.n_examples, bool)
         kept[fold] = False
-        found = rankings(dataset.take(kept))
+        importances_of = rankings(dataset.take(kept))
         judge = _Judge(dataset.take(kept & dataset.labelled), dataset.take(np.sort(fold)), n_jobs)
-        for candidate, importances in found.items():
+        for candidate, importances in importances_of.items():
             losses.setdefault(candidate, []).append(judge(importances))
-    return {candidate: np.array(found) for candidate, found in losses.items()}
+    return {candidate: np.array(of_folds) for candidate, of_folds in losses.items()}
 
 
 def best_candidate(losses: Mapping[Candidate, np.ndarray]) -> Candidate:
@@ -106,11 +105,11 @@ def candidate_rankings(
     leave_out : bool
         As in `relief_sums`.
     entropy : int
-        Seed of the examples that are visited, and of an approximate search.
+        Seed of the examples that are visited.
     train : Dataset
         The examples.
     """
-    found: dict[Candidate, np.ndarray] = {}
+    importances: dict[Candidate, np.ndarray] = {}
     for without in (True, False):
         wanted = [one for one in candidates if (one[0] is None) == without]
         if not wanted:
@@ -118,16 +117,16 @@ def candidate_rankings(
         data = train.take(train.labelled) if without else train
         most = data.n_examples - 1
         if not most:
-            found |= {one: np.zeros(train.n_features) for one in wanted}
+            importances |= {one: np.zeros(train.n_features) for one in wanted}
             continue
         ks = sorted({min(k, most) for _, k in wanted})
         rows = np.sort(stream(entropy, 3).permutation(data.n_examples)[:_MOST_VISITED])
         pairs = list(dict.fromkeys(influence or _NO_INFLUENCE for influence, _ in wanted))
-        for pair, rule in zip(pairs, settings.rules(data, pairs, entropy, ks[-1], rows), strict=True):
+        for pair, rule in zip(pairs, settings.rules(data, pairs, ks[-1], rows), strict=True):
             [row] = relief_sums(rule, rows, [len(rows)], ks, False, settings.n_jobs, leave_out=leave_out)
             scores = {k: sums.together.finish()[0] for k, sums in zip(ks, row, strict=True)}
-            found |= {one: scores[min(one[1], most)] for one in wanted if (one[0] or _NO_INFLUENCE) == pair}
-    return found
+            importances |= {one: scores[min(one[1], most)] for one in wanted if (one[0] or _NO_INFLUENCE) == pair}
+    return importances
 
 
 def labelled_folds(dataset: Dataset, rng: np.random.Generator) -> list[np.ndarray]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from omnirank.core.errors import DataError, logger, setting
 from omnirank.core.parallel import run_parallel, worker_count
@@ -15,19 +16,21 @@ from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.neighbors.anchors import AnchorSearch
-from omnirank.neighbors.cached_search import StoredNeighbors
-from omnirank.neighbors.in_parts import BlockSizes, nearest_in_parts
-from omnirank.neighbors.mixed_distances import Cells, table_cells
-from omnirank.neighbors.search import NeighborSearch
-from omnirank.neighbors.used_rows import FeatureFacts, UsedRows, feature_facts
-from omnirank.relief.influence import Influence, influences
-from omnirank.relief.pairs import ClassPairs, DistancePairs, PairRule
-from omnirank.relief.rules import PairSettings
+from omnirank.neighbors.cells import Cells, table_cells
+from omnirank.neighbors.in_parts import (
+    AnchorSearch,
+    BlockSizes,
+    FeatureFacts,
+    UsedRows,
+    feature_facts,
+    nearest_in_parts,
+)
+from omnirank.neighbors.search import NeighborSearch, StoredNeighbors
+from omnirank.relief.pairs import ClassPairs, DistancePairs, Influence, PairRule, PairSettings, influences
 from omnirank.relief.sums import Sums, added_up, sums_of_rows, visited_parts
-from omnirank.relief.target_facts import TargetFacts, spanning_target
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.samples import more_memory
+from omnirank.tasks.target_distances import final_labels
 
 # Share of the memory that anchors and their neighbours may take, and bytes that a number of theirs takes: as a cell of
 # the table, and scaled.
@@ -64,7 +67,7 @@ class ReliefInParts:
 
     @classmethod
     def of(
-        cls, data: ShardedDataset, settings: PairSettings, target: TargetFacts, influence: Influence | None
+        cls, data: ShardedDataset, target: TargetFacts, settings: PairSettings, influence: Influence | None
     ) -> ReliefInParts:
         """Look at the features of those examples that are used: without an influence, the labelled ones."""
         some_unlabelled = len(target.labelled_rows) > 0
@@ -89,31 +92,24 @@ class ReliefInParts:
         return self.settings.form(example)
 
     def sums(
-        self,
-        order: np.ndarray,
-        n_drawn: int,
-        ms: Sequence[int],
-        ks: Sequence[int],
-        per_target: bool,
-        leave_out: bool,
+        self, order: np.ndarray, ms: Sequence[int], ks: Sequence[int], per_target: bool, leave_out: bool
     ) -> list[list[Sums]]:
         """Return what `omnirank.relief.sums.relief_sums` returns for the same examples in memory, bit for bit.
 
         Parameters
         ----------
         order : ndarray of int
-            The examples that are visited, counted among those that are used.
-        n_drawn : int
-            From how many examples they were drawn.
+            All examples that are used, in the order in which they are visited.
         ms, ks, per_target, leave_out
             As in `relief_sums`.
         """
         leave_out = leave_out and self.features.some_missing
-        numbers = self.target.labelled_rows[order] if self.used.labelled_only else order.astype(np.int64)
-        parts, ends = visited_parts(numbers, ms, n_drawn, len(ks) * self.data.n_features, leave_out)
-        found = self._sums_of_parts(parts, ks, per_target, leave_out)
+        visited = order[: ms[-1]]
+        numbers = self.target.labelled_rows[visited] if self.used.labelled_only else visited.astype(np.int64)
+        parts, ends = visited_parts(numbers, ms, len(order), len(ks) * self.data.n_features, leave_out)
+        sums = self._sums_of_parts(parts, ks, per_target, leave_out)
         columns = table_cells(self.data.example.features, self.features.ranges)
-        return added_up(found, ends, columns.by_feature)
+        return added_up(sums, ends, columns.by_feature)
 
     def _sums_of_parts(
         self, parts: list[np.ndarray], ks: Sequence[int], per_target: bool, leave_out: bool
@@ -158,7 +154,6 @@ class ReliefInParts:
             group_of if by_class else None,
         )
         lists = nearest_in_parts(data, search, self.settings.n_jobs)
-        assert lists.cells is not None
         numbers, first = np.unique(np.concatenate([anchors, lists.kept]), return_index=True)
         held = data.dataset_of(Table.joined([own, lists.cells]).take(first))
         ids, far = lists.filled(search.n_lists, k)
@@ -183,8 +178,8 @@ class ReliefInParts:
             return DistancePairs(stored, None, None, *weighting)
         spanned = Target.joined([target, spanning_target(self.data, self.target, target)])
         distances = settings.distances(spanned, held.task, held.hierarchy)
-        found = None if weigh is None else weigh(stored.cells, target.labelled)
-        return DistancePairs(stored, distances, found, *weighting)
+        weights = None if weigh is None else weigh(stored.cells, target.labelled)
+        return DistancePairs(stored, distances, weights, *weighting)
 
     # -- unlabelled examples ----------------------------------------------------------------------------
 
@@ -202,11 +197,11 @@ class ReliefInParts:
         table = data.table_of(self.target.labelled_rows)
         labelled = table_cells(data.dataset_of(table).features, self.features.ranges)
         assert self.influence is not None
-        found = _InfluenceOf(labelled, self.influence, (np.inf, -np.inf))
+        influence_of = _InfluenceOf(labelled, self.influence, (np.inf, -np.inf))
         parts = [i for i in range(data.n_shards) if data.source.parts[i].n_rows]
-        ends = run_parallel(partial(_ends_of_part, self, found), parts, self.settings.n_jobs)
+        ends = run_parallel(partial(_ends_of_part, self, influence_of), parts, self.settings.n_jobs)
         lows, highs = zip(*ends, strict=True)
-        return replace(found, ends=(min(lows), max(highs)))
+        return replace(influence_of, ends=(min(lows), max(highs)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,13 +228,13 @@ class _InfluenceOf:
         return influences(far, labelled, *self.influence, self.ends)
 
 
-def _ends_of_part(plan: ReliefInParts, found: _InfluenceOf, part: int) -> tuple[float, float]:
-    low, high = found.ends
+def _ends_of_part(plan: ReliefInParts, influence_of: _InfluenceOf, part: int) -> tuple[float, float]:
+    low, high = influence_of.ends
     for _, table in BlockSizes.of(plan.data, plan.settings.n_jobs).tables(plan.data, part):
         block = plan.data.dataset_of(table)
         if not block.labelled.all():
             cells = table_cells(block.features.take(~block.labelled), plan.features.ranges)
-            far = found.far(cells)
+            far = influence_of.far(cells)
             low, high = min(low, float(far.min())), max(high, float(far.max()))
     return low, high
 
@@ -253,3 +248,85 @@ def _batches(parts: list[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:
             batch = []
         batch.append(part)
     yield batch
+
+
+@dataclass(frozen=True, eq=False)
+class TargetFacts:
+    """What a pass over the targets found.
+
+    Parameters
+    ----------
+    n_examples, n_labelled : int
+        Number of examples, and of those with a known target.
+    labelled_rows : ndarray of int
+        Numbers of the labelled examples, where some are not labelled; else empty.
+    class_counts : ndarray of int
+        How often each class of the first target occurs; empty where it has no classes.
+    final : ndarray of bool
+        Labels of a hierarchy that are the most specific ones of some example; empty where nothing depends on them.
+    """
+
+    n_examples: int
+    n_labelled: int
+    labelled_rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    class_counts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    final: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
+
+    @property
+    def of_labelled(self) -> TargetFacts:
+        """The same of the labelled examples alone."""
+        return replace(self, n_examples=self.n_labelled)
+
+
+def target_facts(data: ShardedDataset, target_distance: str = "auto") -> TargetFacts:
+    """Return what a pass over the targets finds; without a target, nothing is read.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    target_distance : str
+        Which distance of targets is used: "euclidean-mu" asks for the most specific labels.
+    """
+    if not data.n_targets:
+        return TargetFacts(data.n_examples, 0)
+    labelled, hierarchy = [], data.hierarchy if target_distance == "euclidean-mu" else None
+    counts = np.empty(0, np.int64)
+    final = np.empty(0, bool) if hierarchy is None else np.zeros(hierarchy.n_labels, bool)
+    for target in data.targets():
+        labelled.append(target.labelled)
+        if target.levels[0] is not None:
+            codes = target.values[:, 0]
+            of_block = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(target.levels[0]))
+            counts = counts + of_block if len(counts) else of_block
+        if hierarchy is not None:
+            final |= final_labels(target, hierarchy)
+    mask = np.concatenate(labelled)
+    rows = np.empty(0, np.int64) if mask.all() else np.flatnonzero(mask)
+    return TargetFacts(data.n_examples, int(mask.sum()), rows, counts, final)
+
+
+def spanning_target(data: ShardedDataset, facts: TargetFacts, target: Target) -> Target:
+    """Return a few targets whose range, and whose most specific labels, are those of all examples.
+
+    Distances of targets are relative to these: with the spanning ones behind them, the targets of some examples have
+    the distances that they have among all.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    facts : TargetFacts
+        What a pass over their targets found.
+    target : Target
+        The target of some examples.
+    """
+    if target.is_labels:
+        paths = np.empty((0, target.n_targets))
+        if data.hierarchy is not None and len(facts.final):
+            paths = data.hierarchy.ancestors[np.flatnonzero(facts.final)].toarray().astype(np.float64)
+        return Target.labels(sparse.csr_array(paths) if target.is_sparse else paths, target.names)
+    summary = data.summary.loc[list(target.names)]
+    ends = np.array([summary["low"], summary["high"]], np.float64)
+    ends[:, target.is_nominal] = np.nan
+    return Target(target.names, target.levels, ends, np.ones(2, bool))

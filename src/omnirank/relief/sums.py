@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from omnirank.core.errors import logger
 from omnirank.core.parallel import run_parallel
 from omnirank.core.ranking.accumulators import ReliefSums
-from omnirank.neighbors.sparse_cells import SparseCells
-from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
+from omnirank.data.dataset import Dataset
+from omnirank.neighbors.cells import SparseCells
+from omnirank.relief.pairs import DistancePairs, Influence, PairBlock, PairRule, PairSettings
 
 # Rows that one worker takes at a time: whole tiles, and at least this many blocks of them where there are enough.
 _FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 16
@@ -34,6 +37,50 @@ class Sums(NamedTuple):
 _Part = tuple[np.ndarray, ...]
 # Of all targets, then of each alone.
 _Growing = tuple[_Part, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ReliefInMemory:
+    """Relief over examples in memory.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The examples that are used.
+    settings : PairSettings
+        What decides about the pairs.
+    influence : (float, float), optional
+        Influence of the unlabelled examples, where some are used.
+    """
+
+    dataset: Dataset
+    settings: PairSettings
+    influence: Influence | None = None
+
+    @classmethod
+    def of(cls, dataset: Dataset, settings: PairSettings, influence: Influence | None) -> ReliefInMemory:
+        """Leave out the unlabelled examples, where they have no influence."""
+        if influence is None and dataset.target is not None and not dataset.labelled.all():
+            logger.info("%d unlabelled examples are left out", int((~dataset.labelled).sum()))
+            dataset = dataset.take(dataset.labelled)
+        return cls(dataset, settings, influence)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples that are used."""
+        return self.dataset.n_examples
+
+    @property
+    def form(self) -> str:
+        """Whether neighbours are sought by class ("relieff") or not ("rrelieff")."""
+        return self.settings.form(self.dataset)
+
+    def sums(
+        self, order: np.ndarray, ms: Sequence[int], ks: Sequence[int], per_target: bool, leave_out: bool
+    ) -> list[list[Sums]]:
+        """Return what `relief_sums` returns for these examples."""
+        [rule] = self.settings.rules(self.dataset, [self.influence or (0.0, 1.0)])
+        return relief_sums(rule, order, ms, ks, per_target, self.settings.n_jobs, leave_out=leave_out)
 
 
 def relief_sums(
@@ -67,20 +114,20 @@ def relief_sums(
     """
     cells = rule.search.cells
     leave_out = leave_out and cells.some_missing
-    parts, ends = visited_parts(order, ms, len(order), len(ks) * cells.n_features, leave_out)
+    parts, ends = visited_parts(order.astype(np.int64), ms, len(order), len(ks) * cells.n_features, leave_out)
     of_rows = partial(sums_of_rows, rule, ks, per_target, leave_out)
-    found = run_parallel(of_rows, parts, n_jobs, description="comparing neighbours")
-    return added_up(found, ends, cells.by_feature)
+    sums = run_parallel(of_rows, parts, n_jobs, description="comparing neighbours")
+    return added_up(sums, ends, cells.by_feature)
 
 
 def added_up(
-    found: Iterable[list[_Growing]], ends: Sequence[int], by_feature: Callable[[np.ndarray], np.ndarray]
+    parts: Iterable[list[_Growing]], ends: Sequence[int], by_feature: Callable[[np.ndarray], np.ndarray]
 ) -> list[list[Sums]]:
     """Return the sums for each number of iterations, from those of parts of the examples.
 
     Parameters
     ----------
-    found : iterable
+    parts : iterable
         What `sums_of_rows` returned for the parts of `visited_parts`, in order.
     ends : sequence of int
         Number of parts that each number of iterations takes.
@@ -89,7 +136,7 @@ def added_up(
     """
     kept: list[list[Sums]] = []
     total: list[_Growing] = []
-    for i, sums in enumerate(found, 1):
+    for i, sums in enumerate(parts, 1):
         total = [_added(a, b) for a, b in zip(total, sums, strict=True)] if total else sums
         if i in ends:
             kept.append([_finished(by_feature, grown) for grown in total])
@@ -100,13 +147,13 @@ def sums_of_rows(
     rule: PairRule, ks: Sequence[int], per_target: bool, leave_out: bool, rows: np.ndarray
 ) -> list[_Growing]:
     """Return the sums over the pairs of some examples, for each number of neighbours."""
-    found: list[_Growing] = []
+    sums_by_k: list[_Growing] = []
     for pairs in rule(rows, ks):
         sums: _Growing = (_block_sums(rule, pairs, leave_out),)
         if per_target:
             sums += (_target_sums(rule, pairs, leave_out, sums[0]),)
-        found.append(_added(found[-1], sums) if found and rule.cumulative else sums)
-    return found
+        sums_by_k.append(_added(sums_by_k[-1], sums) if sums_by_k and rule.cumulative else sums)
+    return sums_by_k
 
 
 def _added(a: _Growing, b: _Growing) -> _Growing:
@@ -114,11 +161,11 @@ def _added(a: _Growing, b: _Growing) -> _Growing:
 
 
 def _finished(by_feature: Callable[[np.ndarray], np.ndarray], grown: _Growing) -> Sums:
-    found = [
+    sums = [
         ReliefSums(by_feature(p_ft), by_feature(p_f), p_t, weight, *map(by_feature, left_out))
         for p_ft, p_f, p_t, weight, *left_out in grown
     ]
-    return Sums(found[0], found[1] if len(found) > 1 else None)
+    return Sums(sums[0], sums[1] if len(sums) > 1 else None)
 
 
 def visited_parts(
@@ -212,5 +259,5 @@ def _target_sums(rule: PairRule, pairs: PairBlock, leave_out: bool, together: _P
         p_f += weights[part] @ features
         p_t += products.sum(axis=1)
     for_each = (n_targets, 1)
-    found = p_ft, np.tile(p_f, for_each), p_t, np.full(n_targets, weights.sum())
-    return (*found, left_out_t, np.tile(left_out, for_each)) if leave_out else found
+    sums = p_ft, np.tile(p_f, for_each), p_t, np.full(n_targets, weights.sum())
+    return (*sums, left_out_t, np.tile(left_out, for_each)) if leave_out else sums

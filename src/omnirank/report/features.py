@@ -1,25 +1,30 @@
-"""Sections of the features: the best and all of them, in which direction each goes, pixels, groups, redundant ones."""
+"""Sections of features and targets: the best features and all, directions, pixels, groups, copies, target by target."""
 
 from __future__ import annotations
 
-import csv
-import io
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata
 
-from omnirank.core.multiplicity import ALPHA, adjusted_p_values, p_value_columns
-from omnirank.core.text import counted, harmless, numbers
+from omnirank.core.ranking.accumulators import TargetScores
+from omnirank.core.ranking.certainty import ALPHA, adjusted_p_values, p_value_columns
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.text import counted, harmless, numbers, ordinal
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
-from omnirank.plots import plot_group_shares, plot_ranking, score_map
+from omnirank.plots import plot_group_shares, plot_hierarchy, plot_ranking, plot_target_scores, score_map
 from omnirank.plots.ranking import SMALLEST_P
+from omnirank.plots.structure import relative_scores
 from omnirank.report.judgement import CORRECTION, p_value_test
-from omnirank.report.page import Column, Section, digits, inline_svg, joined, probability
+from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing, probability
 from omnirank.report.subject import Subject
+from omnirank.tasks import get_task
+from omnirank.tasks.measuring import primary_measure
 
 _N_TOP = 30
 # Rows of the table, and scores by target in the file to download: beyond, the page would be slow to open.
@@ -36,8 +41,16 @@ UNCLEAR = "no clear one"
 _DEVIATIONS = 2.0
 _FEWEST = 5
 
+_TOP = 10
+_SHOWN = 40
+_MOST_TARGET_CELLS = 60_000
+_MOST_CARDS = 60
+_NAMED = 8
+# A feature is shared if it is among the top of at least this share of the targets.
+_MOST_OF = 0.5
 
-def top_features(subject: Subject) -> Section:
+
+def top_features(subject: Subject) -> Content:
     """Return the picture of the top 30, and their table, unless they are all: there is one table of all."""
     ranking = subject.ranking
     k = min(_N_TOP, len(ranking))
@@ -48,35 +61,27 @@ def top_features(subject: Subject) -> Section:
         "The line is one standard error to either side, over trees or resamples: it tells whether there were "
         "enough of them, not whether other examples would give the same score (see Stability)."
     ]
-    return Section(
-        "top",
-        f"The best {k} features" if k < len(ranking) else "The features",
-        {
-            "picture": picture,
-            "columns": columns,
-            "notes": notes if ranking.standard_errors is not None else [],
-            "legend": _column_notes(subject) if columns else [],
-        },
-    )
+    return {
+        "title": f"The best {k} features" if k < len(ranking) else "The features",
+        "picture": picture,
+        "columns": columns,
+        "notes": notes if ranking.standard_errors is not None else [],
+        "legend": _column_notes(subject) if columns else [],
+    }
 
 
-def all_features(subject: Subject) -> Section:
+def all_features(subject: Subject) -> Content:
     """Return the table of all features, and the file to download."""
     ranking = subject.ranking
     order = ranking.order[:_MOST_ROWS]
     only = len(ranking) <= _N_TOP
-    columns = _columns(subject, order, directions=only)
-    return Section(
-        "all",
-        "All features",
-        {
-            "columns": columns,
-            "csv": _csv_text(subject),
-            "file": "ranking.csv",
-            "left": len(ranking) - len(order),
-            "legend": _column_notes(subject) if only else [],
-        },
-    )
+    return {
+        "columns": _columns(subject, order, directions=only),
+        "csv": _csv_text(subject),
+        "file": "ranking.csv",
+        "left": len(ranking) - len(order),
+        "legend": _column_notes(subject) if only else [],
+    }
 
 
 def _column_notes(subject: Subject) -> list[str]:
@@ -160,27 +165,17 @@ def _stability_columns(subject: Subject, order: np.ndarray) -> list[Column]:
 
 def _csv_text(subject: Subject) -> str:
     """Return the whole ranking as CSV, with scores by target unless there are very many; names that nothing runs."""
-    ranking = subject.ranking
+    ranking, scores = subject.ranking, subject.ranking.per_target
     order = ranking.order
-    heading = ["rank", "feature", "score"]
-    columns: list[list[Any]] = [
-        ranking.ranks[order].tolist(),
-        [harmless(ranking.names[i]) for i in order],
-        ranking.scores[order].tolist(),
-    ]
+    names = [harmless(ranking.names[i]).encode("utf-8", "replace").decode() for i in order]  # half characters are ?
+    frame = pd.DataFrame({"rank": ranking.ranks[order], "feature": names, "score": ranking.scores[order]})
     errors = {} if ranking.standard_errors is None else {"standard_error": ranking.standard_errors}
     for name, values in (errors | p_value_columns(ranking.p_values)).items():
-        heading.append(name)
-        columns.append(values[order].tolist())
-    scores = ranking.per_target
+        frame[name] = values[order]
     if scores is not None and scores.scores.size <= _MOST_CELLS:
-        heading += [harmless(f"score: {name}") for name in scores.names]
-        columns += [[f"{value:.6g}" for value in row] for row in scores.scores[:, order]]
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(zip(*columns, strict=True))
-    return file.getvalue()
+        for name, row in zip(scores.names, scores.scores, strict=True):
+            frame[harmless(f"score: {name}")] = [f"{value:.6g}" for value in row[order]]
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
 class Direction(NamedTuple):
@@ -263,14 +258,14 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b) / scale if scale > 0 else 0.0
 
 
-def pixels(subject: Subject) -> Section | None:
+def pixels(subject: Subject) -> Content:
     """Return the scores as an image, where the names of the features number the cells of a grid."""
     grid = grid_of(subject.ranking.names)
     if grid is None:
         return None
     order, shape = grid
     ax = score_map(subject.ranking.scores[order], shape, title="")
-    return Section("pixels", "Features as pixels", {"picture": inline_svg(ax, "scores by pixel"), "shape": shape})
+    return {"picture": inline_svg(ax, "scores by pixel"), "shape": shape}
 
 
 def grid_of(names: tuple[str, ...]) -> tuple[np.ndarray, tuple[int, int]] | None:
@@ -298,21 +293,20 @@ def grid_of(names: tuple[str, ...]) -> tuple[np.ndarray, tuple[int, int]] | None
     return np.argsort(cells), shape
 
 
-def groups(subject: Subject) -> Section | None:
+def groups(subject: Subject) -> Content:
     """Return the shares of the groups of features that the data name."""
     data = subject.data
     if data is None or not data.feature_groups:
         return None
     named = {name: data.feature_groups.get(name, "(no group)") for name in subject.ranking.names}
     ax = plot_group_shares(subject.ranking, named)
-    return Section("groups", "Groups of features", {"picture": inline_svg(ax, "shares of groups in the scores")})
+    return {"picture": inline_svg(ax, "shares of groups in the scores")}
 
 
-def redundant(subject: Subject) -> Section:
+def redundant(subject: Subject) -> Content:
     """Return which features stand for each other."""
-    title = "Redundant features"
     if subject.redundancy is None:
-        return Section("redundant", title, left_out=subject.no_data)
+        return subject.no_data
     several = subject.copies[:_MOST_GROUPS]
     columns = [
         Column("feature", [group.representative for group in several]),
@@ -320,4 +314,156 @@ def redundant(subject: Subject) -> Section:
         Column("features", [1 + len(group.others) for group in several], number=True),
         Column("least association", [digits(min(group.associations), 3) for group in several], number=True),
     ]
-    return Section("redundant", title, {"summary": subject.redundancy.summary, "columns": columns})
+    return {"summary": subject.redundancy.summary, "columns": columns}
+
+
+def by_target(subject: Subject) -> Content:
+    """Return the heat map of features and targets, which features are shared, and the table of the values."""
+    scores = subject.ranking.per_target
+    if (len(subject.targets) if scores is None else len(scores.names)) < 2:
+        return None
+    if scores is None:
+        return "the ranking has no scores by target: rank with per_target=True (--set per_target=true)"
+    ranking = subject.ranking
+    counts = top_counts(scores)
+    n = len(scores.names)
+    order = ranking.order[: max(1, min(len(ranking), _MOST_TARGET_CELLS // (n + 2)))]
+    k, (place, best) = top_size(scores), best_places(ranking)
+    columns = [
+        Column("rank", ranking.ranks[order].tolist(), number=True),
+        Column("feature", [ranking.names[i] for i in order]),
+        Column(f"targets in top {k}", counts[order].tolist(), number=True, hint=f"of {n} targets"),
+        Column("highest place", [f"{ordinal(int(place[i]))} for {scores.names[best[i]]}" for i in order]),
+        *(
+            Column(name, [digits(value, 3) for value in row[order].tolist()], number=True)
+            for name, row in zip(scores.names, scores.scores, strict=True)
+        ),
+    ]
+    return {
+        "picture": inline_svg(plot_target_scores(ranking, k=_SHOWN), "scores of features by target"),
+        "sentences": sharing(subject, counts),
+        "columns": columns,
+        "left": len(ranking) - len(order),
+    }
+
+
+def top_size(scores: TargetScores) -> int:
+    """Return how many features of a target are its top: 10, but no more than a quarter of all."""
+    return min(_TOP, math.ceil(scores.scores.shape[1] / 4))
+
+
+def best_places(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
+    """Return the highest place of each feature among the scores of a target, and the first target with it."""
+    assert ranking.per_target is not None
+    places = np.array([ranking.for_target(name).ranks for name in ranking.per_target.names])
+    return places.min(axis=0), places.argmin(axis=0)
+
+
+def in_tops(scores: TargetScores) -> np.ndarray:
+    """Return for each target and feature whether the feature is among the top of the target, with a score above 0."""
+    k = top_size(scores)
+    best = np.argsort(-scores.scores, axis=1, kind="stable")[:, :k]
+    chosen = np.zeros(scores.scores.shape, dtype=bool)
+    np.put_along_axis(chosen, best, True, axis=1)
+    return chosen & (scores.scores > 0)
+
+
+def top_counts(scores: TargetScores) -> np.ndarray:
+    """Return for each feature the number of targets among whose top features it is, with a score above 0."""
+    return np.asarray(in_tops(scores).sum(axis=0))
+
+
+def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
+    """Say which features are shared by targets, and which are specific."""
+    ranking, scores = subject.ranking, subject.ranking.per_target
+    assert scores is not None
+    n, k = len(scores.names), top_size(scores)
+    least = max(2, math.ceil(_MOST_OF * n))
+    shared = [ranking.names[i] for i in ranking.order if counts[i] >= least]
+    of_targets = "both targets" if n == 2 else f"at least {least} of {n} targets"
+    # the target of each: a feature may score higher for another one, where more features are better still
+    target, relative = in_tops(scores).argmax(axis=0), relative_scores(scores)
+    single = [i for i in ranking.order.tolist() if counts[i] == 1]
+    single.sort(key=lambda i: -relative[target[i], i])
+    sentences = []
+    if shared:
+        more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
+        verb = "is" if len(shared) == 1 else "are"
+        sentences.append(f"Shared: {joined(shared[:_NAMED])}{more} {verb} among the top {k} of {of_targets}.")
+    else:
+        sentences.append(f"No feature is among the top {k} of {of_targets}.")
+    if single:
+        named = [f"{ranking.names[i]} ({scores.names[target[i]]})" for i in single[:_NAMED]]
+        sentences.append(f"Specific, among the top {k} of one target only: {listing(named)}.")
+    return sentences
+
+
+def target_cards(subject: Subject) -> Content:
+    """Return a card per target: its best features, and how well it is predicted."""
+    scores = subject.ranking.per_target
+    if len(subject.targets) < 2 or scores is None:
+        return None
+    ranking = subject.ranking
+    predicted = {} if subject.halves is None else subject.halves.by_target()
+    words = _measure_in_words(subject)
+    cards: list[dict[str, Any]] = []
+    for name, row in list(zip(scores.names, scores.scores, strict=True))[:_MOST_CARDS]:
+        top = np.argsort(-row, kind="stable")[:_TOP]
+        value = predicted.get(name, math.nan)
+        cards.append(
+            {
+                "name": name,
+                "value": "" if math.isnan(value) else f"{words} {digits(value, 3)}{_caution(words, value)}",
+                "features": [
+                    (ranking.names[i], digits(float(row[i]), 3), _arrow(subject, i, name))
+                    for i in top.tolist()
+                    if row[i] > 0
+                ],
+            }
+        )
+    notes = []
+    if predicted:
+        notes.append(f"How well nearest neighbours predict a target: {words} on held-out halves of the examples.")
+    if any(arrow for card in cards for *_, arrow in card["features"]):
+        notes.append(
+            "An arrow tells whether the target rises or falls with the feature on its own (sign of Spearman's "
+            "correlation); none: no clear direction."
+        )
+    return {"cards": cards, "note": " ".join(notes), "left": len(scores.names) - len(cards)}
+
+
+def _arrow(subject: Subject, feature: int, target: str) -> str:
+    """Whether a target rises or falls with a feature."""
+    data = subject.data
+    if data is None or target not in data.target_names:
+        return ""
+    return {1: "↑", -1: "↓", 0: ""}[direction(data, feature, data.target_names.index(target)).sign]
+
+
+def _caution(measure: str, value: float) -> str:
+    return ": no better than its mean, do not trust the order" if measure == "RRMSE" and value >= 1 else ""
+
+
+def _measure_in_words(subject: Subject) -> str:
+    """What the measure of a single target is called."""
+    if subject.data is None:
+        return ""
+    task = subject.data.task
+    return "AUPRC" if get_task(task).kind == "labels" else primary_measure(task).title
+
+
+def label_hierarchy(subject: Subject) -> Content:
+    """Return the hierarchy of the labels, coloured by how much of the scores is theirs."""
+    data = subject.data
+    if data is None or data.hierarchy is None:
+        return None
+    scores = subject.ranking.per_target
+    if scores is None or scores.names != data.hierarchy.labels:
+        return "the ranking has no scores by label: rank with per_target=True (--set per_target=true)"
+    values = np.maximum(scores.scores, 0.0).sum(axis=1)
+    total = values.sum()
+    shares = 100 * values / total if total > 0 else values
+    ax = plot_hierarchy(data.hierarchy, shares, what="% of all scores")
+    largest = np.argsort(-shares, kind="stable")[:5]
+    words = ", ".join(f"{data.hierarchy.labels[i]} ({shares[i]:.3g} %)" for i in largest)
+    return {"picture": inline_svg(ax, "labels coloured by importance"), "words": words}

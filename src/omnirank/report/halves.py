@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
-from omnirank.data.notes.traps import of_one_value
+from omnirank.data.notes import of_one_value
 from omnirank.evaluation.evaluate import Predictions, evaluate, measured_predictions, predictions
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection import SelectionCurve, selection_sizes

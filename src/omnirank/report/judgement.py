@@ -1,26 +1,35 @@
-"""Sections on what to trust: scores against chance, prediction, number of features, significance, stability, a tree."""
+"""Sections on what to trust: chance, prediction, number of features, significance, stability, other methods, a tree."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from omnirank.core.multiplicity import ALPHA, COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
+from omnirank.core.ranking.certainty import ALPHA, COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
 from omnirank.core.ranking.comparison import compare_rankings
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted
-from omnirank.ensembles.convergence import RELIABLE, reliability
+from omnirank.ensembles.run import RELIABLE, reliability
 from omnirank.evaluation.stability import Stability
-from omnirank.plots import plot_rank_intervals, plot_scores, plot_selection, plot_significance, plot_tree
+from omnirank.plots import (
+    plot_fuji,
+    plot_overlay,
+    plot_rank_intervals,
+    plot_scores,
+    plot_selection,
+    plot_significance,
+    plot_tree,
+)
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, new_axes, tidy
 from omnirank.report.halves import N_RANDOM, Halves
-from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing
-from omnirank.report.subject import AGAIN, HALVES, SHUFFLED, TREE, Subject
+from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing
+from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, known_method
 from omnirank.tasks.measuring import MEASURES
-from omnirank.trees.export import export_text
-from omnirank.trees.tree_text import words_of
+from omnirank.trees.export import export_text, words_of
 
 CORRECTION = CORRECTIONS["fdr"]
 _SHOWN = 30
@@ -31,8 +40,32 @@ _INDICES = {
     "spearman": ("all ranks", "mean correlation of Spearman; 1: always the same, 0: chance"),
 }
 
+_OVERLAID = 15
+_SHARED = 10
+# Curves that a picture can tell apart.
+_MOST_CURVES = 6
+_TOLD = 3
+# Places further apart than this share of the features are a disagreement.
+_FAR = 0.1
+_FEWEST_PLACES = 3
+# Nominal features from so many levels on find good tests by chance.
+_MANY_LEVELS = 10
+# Methods that look at each feature alone: what matters together with others only is noise to them.
+_ALONE = {
+    "univariate",
+    "chi2",
+    "correlation",
+    "information-gain",
+    "symmetrical-uncertainty",
+    "mutual-information",
+    "ml-mi",
+    "ppt-mi",
+}
+# Methods whose scores grow with the number of tests that a feature offers.
+_FOR_MANY_LEVELS = {"genie3", "symbolic", "information-gain"}
 
-def scores(subject: Subject) -> Section:
+
+def scores(subject: Subject) -> Content:
     """Return the picture of score over rank, with what chance gives and where to cut."""
     ranking, shuffled = subject.ranking, subject.shuffled
     n, reason = subject.cut
@@ -46,14 +79,14 @@ def scores(subject: Subject) -> Section:
         )
     else:
         notes.append(f"No reference of chance: {subject.missing.get(SHUFFLED, 'nothing was shuffled')}.")
-    return Section("scores", "Score over rank", {"picture": svg, "notes": notes})
+    return {"picture": svg, "notes": notes}
 
 
-def worth(subject: Subject) -> Section:
+def worth(subject: Subject) -> Content:
     """Return the performance by the ranking, by equal weights and by random rankings."""
-    title, halves = "Does it help to predict?", subject.halves
+    halves = subject.halves
     if halves is None:
-        return Section("worth", title, left_out=subject.missing.get(HALVES, "nothing was fitted"))
+        return subject.missing.get(HALVES, "nothing was fitted")
     equal = halves.n - halves.wins - halves.losses
     sentence = (
         f"The ranking {halves.verdict}: it is better in {halves.wins} of {halves.n} halves"
@@ -67,7 +100,7 @@ def worth(subject: Subject) -> Section:
         Column("equal weights", [digits(same, 3) for _, same in means.values()], number=True),
         Column("better if", ["larger" if MEASURES[name].larger_is_better else "smaller" for name in means]),
     ]
-    content = {
+    return {
         "sentence": sentence,
         "picture": inline_svg(_worth_picture(halves), "performance by ranking, equal weights and random rankings"),
         "columns": columns,
@@ -75,7 +108,6 @@ def worth(subject: Subject) -> Section:
         "n_random": N_RANDOM * halves.n,
         "top": halves.top,
     }
-    return Section("worth", title, content)
 
 
 def _worth_picture(halves: Halves) -> object:
@@ -96,9 +128,9 @@ def _worth_picture(halves: Halves) -> object:
     return ax
 
 
-def how_many(subject: Subject) -> Section:
+def how_many(subject: Subject) -> Content:
     """Return the performance over the number of top features."""
-    title, halves, why_none = "How many features", subject.halves, ""
+    halves, why_none = subject.halves, ""
     curve = getattr(subject.ranker, "selection_curve_", None)
     if curve is not None:
         sentence = curve.summary
@@ -106,7 +138,7 @@ def how_many(subject: Subject) -> Section:
         curve, why_none = halves.curve, subject.why_no_cut
         sentence = f"no number is suggested: {why_none}" if why_none else halves.how_many
     else:
-        return Section("how-many", title, left_out=subject.missing.get(HALVES, "nothing was fitted"))
+        return subject.missing.get(HALVES, "nothing was fitted")
     named = {curve.best_size: ["best"]}
     named.setdefault(curve.chosen_size, []).append("chosen")
     n = 0 if why_none else curve.chosen_size
@@ -116,7 +148,7 @@ def how_many(subject: Subject) -> Section:
         Column("± error", [digits(v, 2) for v in curve.standard_errors], number=True),
         Column("", [", ".join(named.get(size, ())) for size in curve.sizes.tolist()]),
     ]
-    content = {
+    return {
         "sentence": sentence[0].upper() + sentence[1:] + ".",
         "picture": inline_svg(plot_selection(curve), "performance over the number of top features"),
         "columns": columns,
@@ -124,7 +156,6 @@ def how_many(subject: Subject) -> Section:
         "n": n,
         "significant": "" if why_none else beside_significance(subject, n),
     }
-    return Section("how-many", title, content)
 
 
 def beside_significance(subject: Subject, n: int) -> str:
@@ -149,12 +180,12 @@ def beside_significance(subject: Subject, n: int) -> str:
     return " ".join(sentences)
 
 
-def significance(subject: Subject) -> Section:
+def significance(subject: Subject) -> Content:
     """Return the p values of the best features, with the test behind them."""
-    title, ranking = "Significance", subject.ranking
+    ranking = subject.ranking
     if ranking.p_values is None:
         why = subject.missing.get(AGAIN, "the method has no p values of its own")
-        return Section("significance", title, left_out=f"{why}; om.significance or rank --significance computes them")
+        return f"{why}; om.significance or rank --significance computes them"
     n = len(ranking.relevant())
     expected = "" if not n else f" Of these {n}, at most about {ALPHA * n:.2g} are expected to be false discoveries."
     verb = "scores" if n == 1 else "score"
@@ -166,7 +197,7 @@ def significance(subject: Subject) -> Section:
         verb = "is" if tiny == 1 else "are"
         test += f" {counted(tiny, 'p value')} {verb} shown as <{SMALLEST_P:.0e}: no test is exact so far out."
     picture = inline_svg(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values of the best features")
-    return Section("significance", title, {"sentence": sentence + expected, "test": test, "picture": picture})
+    return {"sentence": sentence + expected, "test": test, "picture": picture}
 
 
 def p_value_test(ranking: Ranking) -> str:
@@ -196,12 +227,12 @@ def p_value_test(ranking: Ranking) -> str:
     )
 
 
-def stability(subject: Subject) -> Section:
+def stability(subject: Subject) -> Content:
     """Return the ranges of ranks, the indices, and the convergence over trees."""
-    title, index = "Stability", subject.stability
+    index = subject.stability
     why = subject.missing.get(HALVES, "nothing was fitted")
     if index is None and not subject.stages:
-        return Section("stability", title, left_out=why)
+        return why
     content: dict[str, Any] = {"trees": _convergence(subject) if subject.stages else None, "summary": "", "why": why}
     if index is not None:
         picture = plot_rank_intervals(index, k=min(_SHOWN, len(index.names)))
@@ -212,7 +243,7 @@ def stability(subject: Subject) -> Section:
             "drawn": index.drawn,
             "coverage": f"{100 * index.range_coverage:.0f}",
         }
-    return Section("stability", title, content)
+    return content
 
 
 def _index_columns(stability: Stability) -> list[Column]:
@@ -265,17 +296,163 @@ def _reliable(ranking: Ranking, what: str) -> str:
     )
 
 
-def small_tree(subject: Subject) -> Section:
+def small_tree(subject: Subject) -> Content:
     """Return a small tree over the best features."""
-    title, model = "A small tree", subject.tree
+    model = subject.tree
     if model is None:
-        return Section("tree", title, left_out=subject.missing.get(TREE, "none was grown"))
+        return subject.missing.get(TREE, "none was grown")
     names = words_of(model).feature_names
     used = [names[i] for i in dict.fromkeys(model.tree_.feature[model.tree_.feature >= 0].tolist())]
-    content = {
+    return {
         "picture": inline_svg(plot_tree(model), "a small tree"),
         "text": export_text(model),
         "over": f"the best {counted(len(names), 'feature')}" if len(names) < len(subject.ranking) else "all features",
         "used": listing(used),
     }
-    return Section("tree", title, content)
+
+
+def agreement(subject: Subject) -> Content:
+    """Return how far other methods, or the other rankings that were given, agree with the ranking."""
+    ranking = subject.ranking
+    given = {name: other for name, other in subject.rankings.items() if set(other.names) == set(ranking.names)}
+    others = given | {name: other for name, other in subject.others.items() if name not in given}
+    if not others:
+        return subject.missing.get(OTHERS, "there is one ranking only")
+    own = subject.name
+    together = {own: ranking} | others
+    pairs = {name: compare_rankings(ranking, other) for name, other in others.items()}
+    k = next(iter(pairs.values())).k
+    columns = [
+        Column("ranking", list(pairs)),
+        Column("rank correlation", [digits(p.spearman, 3) for p in pairs.values()], number=True, hint="Spearman"),
+        Column(
+            f"overlap of top {k}", [digits(p.jaccard, 3) for p in pairs.values()], number=True, hint="Jaccard index"
+        ),
+        Column(
+            "fuzzy overlap", [digits(p.fuji_area, 3) for p in pairs.values()], number=True, hint="mean over all tops"
+        ),
+        Column("best features", [joined(other.top(5)) for other in others.values()]),
+    ]
+    farthest = min(pairs, key=lambda name: pairs[name].fuji_area)
+    some = list(pairs)[:_MOST_CURVES]
+    return {
+        "sentence": _sentence(together, k),
+        "disagreements": disagreements(subject, together, k),
+        "columns": columns,
+        "curves": inline_svg(plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"),
+        "overlay": inline_svg(
+            plot_overlay(ranking, others[farthest], k=min(_OVERLAID, len(ranking)), labels=[own, farthest]),
+            f"places of the best features by {own} and {farthest}",
+        ),
+        "own": own,
+        "farthest": farthest,
+        "missing": subject.missing.get(OTHERS, ""),
+    }
+
+
+def _sentence(rankings: dict[str, Ranking], k: int) -> str:
+    """Say which features all rankings have among their top."""
+    tops = [set(ranking.top(k)) for ranking in rankings.values()]
+    first = next(iter(rankings.values()))
+    shared = [name for name in first.top(k) if all(name in top for top in tops)]
+    if not shared:
+        return f"No feature is among the top {k} of all {len(rankings)} rankings."
+    return f"Among the top {k} of all {len(rankings)} rankings: {listing(shared, _SHARED)}."
+
+
+class Disagreement(NamedTuple):
+    """A feature, with the ranking that has it highest and the one that has it lowest, and its places there."""
+
+    feature: str
+    high: str
+    best: int
+    low: str
+    worst: int
+
+
+def largest_disagreements(rankings: Mapping[str, Ranking], k: int) -> list[Disagreement]:
+    """Return the features among the top k of a ranking, those first whose places are furthest apart.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking.ranking import Ranking
+    >>> from omnirank.report.judgement import largest_disagreements
+    >>> names = ["a", "b", "c", "d"]
+    >>> one, other = Ranking(names, [4, 3, 2, 1], "relief"), Ranking(names, [1, 4, 3, 2], "univariate")
+    >>> largest_disagreements({"relief": one, "univariate": other}, 1)[0]
+    Disagreement(feature='a', high='relief', best=1, low='univariate', worst=4)
+    """
+    ranks = {method: pd.Series(ranking.ranks, index=ranking.names) for method, ranking in rankings.items()}
+    places = pd.DataFrame(ranks, index=next(iter(rankings.values())).names)
+    best, worst = places.min(axis=1), places.max(axis=1)
+    high, low = places.idxmin(axis=1), places.idxmax(axis=1)
+    found = [
+        Disagreement(name, str(high[name]), int(best[name]), str(low[name]), int(worst[name]))
+        for name in places.index[best <= k]
+    ]
+    return sorted(found, key=lambda one: one.best - one.worst)
+
+
+def disagreements(subject: Subject, rankings: Mapping[str, Ranking], k: int) -> list[str]:
+    """Return in words on which features the rankings disagree most, with a plausible reading of each."""
+    above = subject.n_above_chance
+    if above == 0:
+        return ["No feature scores above chance: on which places methods agree says nothing."]
+    top = min(k, above or k)
+    largest = largest_disagreements(rankings, top)
+    n = len(subject.ranking)
+    far = max(_FEWEST_PLACES, round(_FAR * n))
+    most = largest[0].worst - largest[0].best if largest else 0
+    if most < far:
+        of = "the best feature" if top == 1 else f"the top {top} features"
+        if most == 0:
+            return [f"All {len(rankings)} rankings have {of} in the same {'place' if top == 1 else 'places'}."]
+        return [
+            f"No method has one of {of} of another more than {counted(most, 'place')} lower: they agree on what "
+            "matters here."
+        ]
+    lines = [
+        f"{one.feature}: place {one.best} by {one.high}, place {one.worst} of {n} by {one.low}; "
+        f"{reading(subject, one, rankings)}."
+        for one in largest[:_TOLD]
+        if one.worst - one.best >= far
+    ]
+    return ["The methods disagree most on these:", *lines]
+
+
+def reading(subject: Subject, one: Disagreement, rankings: Mapping[str, Ranking]) -> str:
+    """Return what may explain a disagreement: copies, many categories, interactions or a blind method."""
+    low, high = rankings[one.low], rankings[one.high]
+    blind = [ranking for ranking in (low, high) if _ignores_target(ranking)]
+    if blind and subject.targets:
+        return f"{blind[0].method} does not look at the target"
+    n_levels = _n_levels(subject, one.feature)
+    if n_levels >= _MANY_LEVELS and high.method in _FOR_MANY_LEVELS:
+        return f"it has {n_levels} categories, and scores of {one.high} favour features with many"
+    copies = _copies(subject, one.feature)
+    if copies:
+        return f"it says nearly the same as {', '.join(copies)}, and methods share credit among copies differently"
+    if low.method in _ALONE:
+        return f"{one.low} looks at each feature alone, so it may matter together with others only (an interaction)"
+    if high.method in _ALONE:
+        return f"{one.high} looks at each feature alone: what it tells may be told better by features that go along"
+    return "neither copies, nor many categories, nor a look at single features explain it: trust its place less"
+
+
+def _ignores_target(ranking: Ranking) -> bool:
+    method = known_method(ranking)
+    return method is not None and (not method.uses_target or method.supervision == ("unsupervised",))
+
+
+def _n_levels(subject: Subject, feature: str) -> int:
+    if subject.data is None:
+        return 0
+    levels = subject.data.features.levels[subject.data.features.index(feature)]
+    return 0 if levels is None else len(levels)
+
+
+def _copies(subject: Subject, feature: str) -> list[str]:
+    """Features of the same group of redundant ones, at most three."""
+    groups = ((group.representative, *group.others) for group in subject.copies)
+    group = next((group for group in groups if feature in group), ())
+    return [name for name in group if name != feature][:_TOLD]

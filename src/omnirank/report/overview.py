@@ -14,7 +14,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
 from omnirank.plots.style import BAR, name_rows, new_axes, short_names, tidy
 from omnirank.report.halves import Halves
-from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing
+from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing
 from omnirank.report.subject import Subject, seed_of
 
 _BEST = 5
@@ -30,10 +30,10 @@ _UNLIKE = 10
 _NAMED = 3
 
 
-def summary(subject: Subject) -> Section:
+def summary(subject: Subject) -> Content:
     """Return the facts, and in three sentences what came out."""
     sentences = [best_sentence(subject), worth_sentence(subject), stability_sentence(subject)]
-    return Section("summary", "Summary", {"sentences": sentences, "facts": facts(subject)})
+    return {"sentences": sentences, "facts": facts(subject)}
 
 
 def facts(subject: Subject) -> list[tuple[str, str]]:
@@ -137,11 +137,11 @@ def _most_often(stability: Stability) -> str:
     return f"most often {stability.names[first]}, in {100 * often[first]:.0f} % of them"
 
 
-def data_check(subject: Subject) -> Section:
+def data_check(subject: Subject) -> Content:
     """Return what there is to know about the data before trusting the ranking."""
-    title, data = "Data check", subject.data
+    data = subject.data
     if data is None:
-        return Section("data", title, left_out=subject.no_data)
+        return subject.no_data
     known = data.describe()
     pairs = [
         ("examples", str(known["examples"])),
@@ -157,7 +157,7 @@ def data_check(subject: Subject) -> Section:
         for name in ("density", "label cardinality", "hierarchy", "hierarchy depth")
         if name in known
     ]
-    content = {
+    return {
         "pairs": pairs,
         "notes": list(data.notes),
         "columns": _missing_columns(data),
@@ -165,7 +165,6 @@ def data_check(subject: Subject) -> Section:
         "left": max(0, data.n_targets - _MOST_TARGETS),
         "counts": data.target is not None and not data.target.is_labels,
     }
-    return Section("data", title, content)
 
 
 def _constant(subject: Subject, data: Dataset) -> str:
@@ -243,7 +242,7 @@ def _labels_picture(data: Dataset) -> Any:
     return ax
 
 
-def supervision(subject: Subject) -> Section | None:
+def supervision(subject: Subject) -> Content:
     """Return the level of supervision and why it was chosen, where only some examples are labelled."""
     data = subject.data
     if data is None or data.target is None or data.labelled.all():
@@ -252,11 +251,10 @@ def supervision(subject: Subject) -> Section | None:
         lines = ["how the others were used is not known: give the fitted ranker, report(path, data, ranker=ranker)"]
     else:
         lines = supervision_lines(subject.ranker) or ["the method has no level of supervision to choose"]
-    content = {"lines": lines, "n": int(data.labelled.sum()), "all": data.n_examples}
-    return Section("supervision", "Few labels", content)
+    return {"lines": lines, "n": int(data.labelled.sum()), "all": data.n_examples}
 
 
-def caveats(subject: Subject) -> Section:
+def caveats(subject: Subject) -> Content:
     """Return what to keep in mind when the ranking is read: what is so in these data."""
     ranking = subject.ranking
     top = ranking.top(min(_NAMED, max(1, len(ranking) // 2)))
@@ -273,7 +271,7 @@ def caveats(subject: Subject) -> Section:
     lines += _of_copies(subject) + _of_data(subject) + _of_halves(subject)
     if subject.repeats is False:
         lines.append("Ranking again gave other scores: these data are not exactly those that were ranked.")
-    return Section("caveats", "What to keep in mind", {"lines": lines})
+    return {"lines": lines}
 
 
 def _of_copies(subject: Subject) -> list[str]:

@@ -58,6 +58,10 @@ _SETTINGS: Any = {
 }
 
 
+# What a template shows; why there is nothing to show; or None, where the section does not apply.
+Content = dict[str, Any] | str | None
+
+
 @dataclass(frozen=True)
 class Section:
     """A section of the page.
@@ -109,6 +113,20 @@ class Column:
     number: bool = False
     bars: Sequence[float] | None = None
     hint: str = ""
+
+
+def frame_columns(frame: Any, index: str, n: int = 4) -> list[Column]:
+    """Return the columns of a data frame of numbers, its index first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.report.page import frame_columns
+    >>> [column.cells for column in frame_columns(pd.DataFrame({"a": [0.25]}, index=["iris"]), "data", 2)]
+    [['iris'], ['0.25']]
+    """
+    columns = [Column(str(name), [digits(value, n) for value in frame[name]], number=True) for name in frame.columns]
+    return [Column(index, [str(name) for name in frame.index]), *columns]
 
 
 def digits(value: float, n: int = 4) -> str:

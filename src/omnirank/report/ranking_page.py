@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
@@ -13,37 +13,45 @@ from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import ranking_of_data
 from omnirank.rankers.refits import is_ranker
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.report.agreement import agreement
-from omnirank.report.features import all_features, groups, pixels, redundant, top_features
-from omnirank.report.judgement import how_many, scores, significance, small_tree, stability, worth
+from omnirank.report.features import (
+    all_features,
+    by_target,
+    groups,
+    label_hierarchy,
+    pixels,
+    redundant,
+    target_cards,
+    top_features,
+)
+from omnirank.report.judgement import agreement, how_many, scores, significance, small_tree, stability, worth
 from omnirank.report.overview import caveats, data_check, summary, supervision
-from omnirank.report.page import check_page, drawing, write_page
+from omnirank.report.page import Content, Section, check_page, drawing, write_page
 from omnirank.report.reproduction import methods, parameters
 from omnirank.report.subject import NO_DATA, Subject, fit_further, remade_ranker
-from omnirank.report.targets import by_target, label_hierarchy, target_cards
 
-_SECTIONS = (
-    summary,
-    data_check,
-    top_features,
-    scores,
-    all_features,
-    pixels,
-    by_target,
-    target_cards,
-    label_hierarchy,
-    groups,
-    redundant,
-    worth,
-    how_many,
-    significance,
-    stability,
-    agreement,
-    small_tree,
-    supervision,
-    methods,
-    parameters,
-    caveats,
+# Key, title and content of each section, in the order of the page.
+_SECTIONS: tuple[tuple[str, str, Callable[[Subject], Content]], ...] = (
+    ("summary", "Summary", summary),
+    ("data", "Data check", data_check),
+    ("top", "The features", top_features),
+    ("scores", "Score over rank", scores),
+    ("all", "All features", all_features),
+    ("pixels", "Features as pixels", pixels),
+    ("by-target", "Features by target", by_target),
+    ("targets", "Target by target", target_cards),
+    ("hierarchy", "Label hierarchy", label_hierarchy),
+    ("groups", "Groups of features", groups),
+    ("redundant", "Redundant features", redundant),
+    ("worth", "Does it help to predict?", worth),
+    ("how-many", "How many features", how_many),
+    ("significance", "Significance", significance),
+    ("stability", "Stability", stability),
+    ("agreement", "Agreement of methods", agreement),
+    ("tree", "A small tree", small_tree),
+    ("supervision", "Few labels", supervision),
+    ("methods", "Methods, ready to paste", methods),
+    ("parameters", "Parameters, and how to repeat it", parameters),
+    ("caveats", "What to keep in mind", caveats),
 )
 _SEVERAL_TABLES = (
     "the data are several tables, and this section needs one: omnirank features (RelationalFeatures) makes one "
@@ -123,7 +131,14 @@ def write_report(
         # what was ranked in parts need not be the same to the last bit
         subject.repeats = None
     with drawing():
-        sections = [section for make in _SECTIONS if (section := make(subject)) is not None]
+        made = [(key, heading, make(subject)) for key, heading, make in _SECTIONS]
+    sections = [
+        Section(key, heading, left_out=content)
+        if isinstance(content, str)
+        else Section(key, content.get("title", heading), content)
+        for key, heading, content in made
+        if content is not None
+    ]
     write_page(path, title or f"{name}: which features matter", sections)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import shlex
 from typing import Any
 
 from omnirank.core.immutable import thawed_json
-from omnirank.core.multiplicity import COPIES_TEST, OUT_OF_BAG_TEST
+from omnirank.core.ranking.certainty import COPIES_TEST, OUT_OF_BAG_TEST
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted
 from omnirank.data.dataset import FileSource
-from omnirank.ensembles.draws import features_per_node
-from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.plan import GrowingRules, features_per_node
 from omnirank.report.judgement import CORRECTION, p_value_test
 from omnirank.report.overview import software
-from omnirank.report.page import Section, digits, listing
+from omnirank.report.page import Content, digits, listing
 from omnirank.report.subject import Subject, known_method, seed_of
 
 _STABILITY = (
@@ -30,28 +28,12 @@ _NAMED = 5
 # What the sentence on trees tells, and what decides it.
 _TOLD = ("n_trees", "ensemble", "bootstrap", "max_features", "min_samples_leaf", "supervision", "random_state")
 _RULES = ("ensemble", "bootstrap", "max_features")
-# Options of ``omnirank rank`` that are arguments of `omnirank.load`; what else was given has no option.
-_OPTIONS = (
-    "target",
-    "labels",
-    "features",
-    "key",
-    "ignore",
-    "nominal",
-    "task",
-    "separator",
-    "encoding",
-    "strings",
-    "duplicates",
-)
 _NOT_RECORDED = "feature_weights"
 
 
-def methods(subject: Subject) -> Section:
+def methods(subject: Subject) -> Content:
     """Return the paragraph and its references."""
-    return Section(
-        "methods", "Methods, ready to paste", {"text": paragraph(subject), "references": references(subject)}
-    )
+    return {"text": paragraph(subject), "references": references(subject)}
 
 
 def paragraph(subject: Subject) -> str:
@@ -136,7 +118,7 @@ def references(subject: Subject) -> list[str]:
     return cited
 
 
-def parameters(subject: Subject) -> Section:
+def parameters(subject: Subject) -> Content:
     """Return the parameters, the lines that repeat the ranking, and whether they did."""
     ranking = subject.ranking
     pairs = [(name, "none" if value is None else str(value)) for name, value in thawed_json(ranking.parameters).items()]
@@ -146,17 +128,13 @@ def parameters(subject: Subject) -> Section:
         False: "Ranking again gave other scores: the data, the version or the seed are not those of the ranking.",
     }[subject.repeats]
     source = None if subject.data is None else subject.data.source
-    return Section(
-        "parameters",
-        "Parameters, and how to repeat it",
-        {
-            "pairs": pairs,
-            "command": subject.command or rank_command(ranking, source),
-            "code": python_code(ranking, source),
-            "repeated": repeated,
-            "fingerprint": ranking.fingerprint or "",
-        },
-    )
+    return {
+        "pairs": pairs,
+        "command": subject.command or "",
+        "code": python_code(ranking, source),
+        "repeated": repeated,
+        "fingerprint": ranking.fingerprint or "",
+    }
 
 
 def python_code(ranking: Ranking, source: FileSource | None) -> str:
@@ -190,32 +168,6 @@ def python_code(ranking: Ranking, source: FileSource | None) -> str:
     return "\n".join([*lines, last])
 
 
-def rank_command(ranking: Ranking, source: FileSource | None) -> str:
-    """Return the command that ranks the file again; nothing where the data are no file, or no option says it.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> from omnirank.data.dataset import FileSource
-    >>> from omnirank.report.reproduction import rank_command
-    >>> ranker = om.EnsembleRanker("genie3", n_trees=5, random_state=3).fit(om.datasets.load_sample("iris"))
-    >>> rank_command(ranker.ranking_, FileSource("my iris.csv", {"target": "species"}))
-    "omnirank rank 'my iris.csv' --target species --method genie3 --seed 3 --set n_trees=5"
-    """
-    known = changed_parameters(ranking)
-    reading = None if source is None else _reading(source)
-    tested = _tested(ranking)
-    if known is None or reading is None or tested:  # no option chooses the test
-        return ""
-    seed = known.pop("random_state", None)
-    words = ["omnirank", "rank", *reading, "--method", ranking.method]
-    words += [] if seed is None else ["--seed", str(seed)]
-    for name, value in known.items():
-        words += ["--set", f"{name}={value}"]
-    words += [] if tested is None else ["--significance"]
-    return shlex.join(words)
-
-
 def _tested(ranking: Ranking) -> str | None:
     """The test that gives the p values again: "" for that of the method, else its name; None where none does."""
     method = known_method(ranking)
@@ -240,32 +192,6 @@ def changed_parameters(ranking: Ranking) -> dict[str, Any] | None:
     if "random_state" in defaults and seed is not None:
         changed["random_state"] = seed
     return {name: value for name, value in changed.items() if name not in method.parameters}
-
-
-def _reading(source: FileSource) -> list[str] | None:
-    """The file and the options that read it; None where there is no option for what was given."""
-    words = [source.path]
-    for name, value in source.options.items():
-        if name == "header":
-            words += ["--header", "yes" if value else "no"]
-        elif name == "missing":
-            words += [word for text in value for word in ("--missing", text)]
-        elif name in _OPTIONS:
-            text = _as_text(_plain(value))
-            if text is None:
-                return None
-            words += [f"--{name}", text]
-        else:
-            return None
-    return words
-
-
-def _as_text(value: Any) -> str | None:
-    """Columns as they are typed; None where a name has a comma, which would part it."""
-    if isinstance(value, list):
-        texts = [str(part) for part in value]
-        return None if any("," in text for text in texts) else ",".join(texts)
-    return "\\t" if value == "\t" else str(value)
 
 
 def _plain(value: Any) -> Any:

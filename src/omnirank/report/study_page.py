@@ -10,12 +10,12 @@ import pandas as pd
 from omnirank.core.errors import DataError
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
-from omnirank.evaluation.curves import Curve
+from omnirank.evaluation.cross import Curve
 from omnirank.evaluation.experiments.results import StudyResults, read_results
 from omnirank.evaluation.statistics import Comparison
 from omnirank.measures import MEASURES
 from omnirank.plots import plot_critical_difference, plot_curves, plot_radar
-from omnirank.report.page import Column, Section, digits, drawing, inline_svg, write_page
+from omnirank.report.page import Column, Section, digits, drawing, frame_columns, inline_svg, write_page
 
 _MOST_CURVES = 12
 _LEAST_MEASURES = 3
@@ -28,7 +28,7 @@ def write_study_report(store: PathLike, path: PathLike, *, title: str | None = N
     Parameters
     ----------
     store : str or Path
-        A store (``.sqlite``), a plan (``.toml``) or a folder, as in `omnirank.read_results`.
+        A store (``.sqlite``), a plan (``.toml``) or a folder, as in `omnirank.evaluation.experiments.read_results`.
     path : str or Path
         The file (``.html``).
     title : str, optional
@@ -43,7 +43,7 @@ def write_study_report(store: PathLike, path: PathLike, *, title: str | None = N
     >>> plan |= {"method": [{"use": "univariate"}, {"use": "uniform"}, {"use": "variance"}]}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = pathlib.Path(folder, "small.sqlite")
-    ...     _ = om.run_plan(plan, store=store)
+    ...     _ = om.experiments.run_plan(plan, store=store)
     ...     write_study_report(store, pathlib.Path(folder, "small.html"))
     ...     "average rank" in pathlib.Path(folder, "small.html").read_text(encoding="utf-8")
     True
@@ -96,7 +96,7 @@ def _measure(study: StudyResults, key: str, name: str, neighbors: int) -> Sectio
         "id": f"{key}-{name}-{neighbors}-values",
         "sentence": "" if compared is None else compared.summary(),
         "diagram": "" if compared is None else inline_svg(plot_critical_difference(compared), "average ranks"),
-        "ranks": [] if compared is None else _rank_columns(compared),
+        "ranks": [] if compared is None else _ranks(compared),
         "curves": _curves(study, name, neighbors),
     }
     return Section(f"{key}-{name}-{neighbors}", f"{measure.title}{judged}", content, template="study-measure.html")
@@ -115,12 +115,10 @@ def _columns(table: pd.DataFrame, larger_is_better: bool) -> list[Column]:
     return found
 
 
-def _rank_columns(compared: Comparison) -> list[Column]:
+def _ranks(compared: Comparison) -> list[Column]:
     ranks = compared.average_ranks
-    return [
-        Column("method", [str(name) for name in ranks.index]),
-        Column("average rank", [f"{rank:.3f}" for rank in ranks], number=True),
-    ]
+    cells = [f"{rank:.3f}" for rank in ranks]
+    return [Column("method", list(map(str, ranks.index))), Column("average rank", cells, number=True)]
 
 
 def _compared(study: StudyResults, name: str, neighbors: int) -> Comparison | None:
@@ -157,11 +155,9 @@ def _all_measures(study: StudyResults, key: str) -> Section | None:
     if len(whole) < _LEAST_MEASURES:
         return None
     means = pd.DataFrame({name: tables[name].mean(axis=0) for name in whole})
-    columns = [Column("method", [str(name) for name in means.index])]
-    columns += [Column(MEASURES[name].title, [digits(v) for v in means[name]], number=True) for name in whole]
     content = {
         "picture": inline_svg(plot_radar(means), "means of measures by method"),
-        "columns": columns,
+        "columns": frame_columns(means.rename(columns={name: MEASURES[name].title for name in whole}), "method"),
         "id": f"{key}-means",
     }
     return Section(f"{key}-radar", "All measures", content, template="study-radar.html")
@@ -171,9 +167,7 @@ def _times(study: StudyResults, key: str) -> Section | None:
     times = study.times()
     if times.empty:
         return None
-    columns = [Column("data", [str(name) for name in times.index])]
-    columns += [Column(str(name), [digits(v, 3) for v in times[name]], number=True) for name in times.columns]
-    content = {"columns": columns, "id": f"{key}-seconds"}
+    content = {"columns": frame_columns(times, "data", 3), "id": f"{key}-seconds"}
     return Section(f"{key}-times", "Seconds of a fit (median)", content, template="study-table.html")
 
 

@@ -18,7 +18,7 @@ from omnirank.core.registry import Method, get_method, methods
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import share_remarks
-from omnirank.evaluation.curves import top_sizes
+from omnirank.evaluation.cross import top_sizes
 from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.evaluation.stability import Stability
 from omnirank.rankers.refits import fresh_copy, run_refits
@@ -274,7 +274,7 @@ class _FurtherFits:
             ranker = ranker.with_p_values() or ranker
         sizes = self._stages(ranker)
         if sizes:
-            ranker = ranker.with_several(**{ranker.replicates: sizes})
+            ranker = ranker.set_params(**{ranker.replicates: sizes})
         fitted = clone(ranker).fit(self.data)
         before, now = subject.ranking, fitted.ranking_
         if not hasattr(subject.ranker, "ranking_"):
@@ -285,7 +285,7 @@ class _FurtherFits:
             return
         if before.p_values is None and now.p_values is not None:
             subject.ranking = replace(before, p_values=now.p_values, p_value_test=now.p_value_test)
-        subject.stages = {size: fitted.ranking_at(**{fitted.replicates: size}) for size in sizes}
+        subject.stages = {size: fitted._ranking_at(**{fitted.replicates: size}) for size in sizes}
         subject.others |= {name: other for name, other in fitted.rankings_.items() if name != before.method}
 
     def _stages(self, ranker: Any) -> list[int]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,56 +15,29 @@ import pandas as pd
 from omnirank.core.errors import DataError
 from omnirank.core.files import unfinished_path
 from omnirank.core.types import PathLike
-from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.columns import iso_seconds
-from omnirank.data.csv.text import MISSING_CELLS, DelimitedText, text_counts_of
+from omnirank.data.csv import MISSING_CELLS, DelimitedText, TextKinds, text_counts_of
 from omnirank.data.parquet import METADATA_KEY, import_pyarrow, metadata_of
 
 _BLOCK_ROWS = 2**16
-# Of texts among numbers, so many different ones are kept for the error.
-_MOST_TEXTS = 1000
 
 
 @dataclass
-class _Found:
+class _Cells:
     """What the cells of a column are, as far as it is read."""
 
-    numbers: bool = False
+    texts: TextKinds = field(default_factory=TextKinds)
     integers: bool = True
-    infinite: bool = False
-    texts: bool = False
-    dates: bool = True
-    others: Counter = field(default_factory=Counter)
 
     def add(self, cells: pd.Series) -> None:
         """Take further cells into account."""
-        kind = cells.dtype.kind
         known = cells.dropna()
-        if kind in "iuf":
-            self.numbers |= len(known) > 0
-            self.integers &= kind == "i"
-            self.infinite |= bool(np.isinf(known).any())
-            return
-        self.integers = False
-        if not len(known):
-            return
-        distinct = text_counts_of(known)[1]
-        others = {text: n for text, n in distinct.items() if not NUMBER.fullmatch(text.strip(" "))}
-        self.numbers |= len(others) < len(distinct)
-        # older versions of pandas leave numbers that are too large as texts
-        self.infinite |= any(math.isinf(float(text)) for text in distinct.keys() - others.keys())
-        self.texts |= bool(others)
-        self.dates &= iso_seconds(list(others)) is not None
-        if len(self.others) < _MOST_TEXTS:
-            self.others.update(others)
-
-    @property
-    def kind(self) -> str:
-        """Return "integer", "number", "date" or "text"."""
-        if self.numbers or not self.texts:
-            return "integer" if self.integers and self.numbers else "number"
-        return "date" if self.dates else "text"
+        self.integers &= cells.dtype.kind == "i"
+        if cells.dtype.kind in "iuf":
+            self.texts.numbers |= len(known) > 0
+            self.texts.infinite |= bool(np.isinf(known).any())
+        else:
+            self.texts.add(text_counts_of(known)[1])
 
 
 def convert_csv(
@@ -76,7 +47,7 @@ def convert_csv(
     target: ColumnChoice | None = None,
     ignore: ColumnChoice | None = None,
     nominal: ColumnChoice | None = None,
-    separator: str = ",",
+    separator: str | None = None,
     header: str | bool = "auto",
     missing: Sequence[str] = (),
     duplicates: str = "error",
@@ -126,7 +97,9 @@ def convert_csv(
     folder = Path(folder)
     if folder.exists():
         raise DataError(f"there is something at {str(folder)!r} already: name a new folder")
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding, header, duplicates)
+    file = DelimitedText(
+        Path(path), separator or "", frozenset([*MISSING_CELLS, *missing]), encoding, header, duplicates
+    )
     names = file.names
     if file.n_rows <= 0:
         file.fail("there is no row of data", file.last_line)
@@ -149,17 +122,13 @@ def convert_csv(
 
 def _column_kinds(file: DelimitedText, left_out: set[int], as_text: set[int]) -> dict[int, str]:
     """What each column that is not left out holds."""
-    found = {i: _Found() for i in range(len(file.names)) if i not in left_out | as_text}
+    cells = {i: _Cells() for i in range(len(file.names)) if i not in left_out | as_text}
     for frame in file.frames(left_out | as_text, _BLOCK_ROWS):
-        for i, column in found.items():
+        for i, column in cells.items():
             column.add(frame[i])
-    for i, column in found.items():
-        if column.numbers and column.texts:
-            file.refuse_texts(i, column.others)
-        if column.infinite:
-            file.refuse_infinite(i)
-    kinds = dict.fromkeys(as_text, "text") | {i: column.kind for i, column in found.items()}
-    return dict(sorted(kinds.items()))
+    kinds = dict.fromkeys(as_text, "text") | {i: file.kind_of(i, column.texts) for i, column in cells.items()}
+    integers = {i for i, column in cells.items() if column.integers and column.texts.numbers}
+    return {i: "integer" if i in integers else kinds[i] for i in sorted(kinds)}
 
 
 def _write(

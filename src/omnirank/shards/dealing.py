@@ -140,7 +140,7 @@ def deal_rows(
     """
     deal = partial(deal_stretch, data, samples, needed_groups(samples, numbers), folder)
     stretches, n_columns, at_once = data.source.stretches(_STRETCH_ROWS), len(data._names), data.source.columns_at_once
-    together = max(1, at_once - len(_telling(data))) if data.source.columns_apart else n_columns
+    together = max(1, at_once - len(_telling(data)))
     columns = blocks(n_columns, -(-n_columns // together)) if at_once < n_columns else [range(n_columns)]
     if not on_cluster(n_jobs):  # whose workers have memory of their own
         n_jobs = max(1, min(worker_count(n_jobs), at_once // n_columns))

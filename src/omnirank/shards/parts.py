@@ -1,16 +1,16 @@
-"""The parts (shards) of a large table: Parquet files, fragments of a pyarrow dataset, partitions of a Dask frame."""
+"""The parts (shards) of a large table: Parquet files, fragments of a pyarrow dataset."""
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError
 from omnirank.core.text import files_like
+from omnirank.data.files import unreadable
 from omnirank.data.parquet import import_pyarrow
 
 _ENDINGS = (".parquet", ".pq")
@@ -19,43 +19,58 @@ _MOST_SHOWN = 200
 _BUFFER_BYTES = 2**18
 
 
+class Facts(NamedTuple):
+    """What is known of a part before its rows are read.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Names and types of the columns.
+    group_rows : tuple of int
+        Numbers of rows of the groups that can be read apart from each other.
+    column_bytes : int or None
+        Bytes of a column of the largest group, on average; None where that is not known.
+    """
+
+    schema: Any
+    group_rows: tuple[int, ...]
+    column_bytes: int | None = None
+
+
 class Part(ABC):
     """One part of a table: its name, its columns, and its rows in batches."""
 
     name: str
-    # Whether some columns can be read without the others.
-    columns_apart = True
+    # What changes when the part does, for JSON; None where nothing tells.
+    state: list[Any] | None = None
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known of the part before its rows are read."""
+        try:
+            return self._facts()
+        except Exception as problem:
+            raise self._unreadable(problem) from None
 
     @property
-    @abstractmethod
     def schema(self) -> Any:
         """Names and types of the columns, as pyarrow has them."""
+        return self.facts.schema
 
     @property
-    @abstractmethod
     def n_rows(self) -> int:
         """Number of rows."""
+        return sum(self.facts.group_rows)
 
-    @property
-    def group_rows(self) -> Sequence[int]:
-        """Numbers of rows of the groups that can be read apart from each other."""
-        return (self.n_rows,)
-
-    @property
-    def column_bytes(self) -> int | None:
-        """Bytes of a column of the largest group, on average; None where that is not known."""
-        return None
+    @abstractmethod
+    def _facts(self) -> Facts:
+        """Return what is known of the part; whatever goes wrong becomes an error that names it."""
 
     @abstractmethod
     def _batches(
         self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None, threads: bool
     ) -> Iterator[Any]:
         """Yield the rows of groups in order, as record batches of pyarrow of at most that many; None: of all."""
-
-    @property
-    def state(self) -> list[Any] | None:
-        """What changes when the part does, for JSON; None where nothing tells."""
-        return None
 
     def check(self) -> None:
         """Raise a DataError where the part is no longer what it was."""
@@ -98,61 +113,31 @@ class Part(ABC):
 
 
 class ParquetFile(Part):
-    """A Parquet file."""
+    """A Parquet file; its state is its size and the time of its last change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = str(path)
-        found = self._stat()
-        self._size, self._time = found.st_size, found.st_mtime_ns
+        self.state = self._stat()
 
-    def _stat(self) -> os.stat_result:
+    def _stat(self) -> list[Any]:
         try:
-            return self.path.stat()
+            stat = self.path.stat()
         except FileNotFoundError:
             raise DataError(f"there is no file {self.name!r}{files_like(self.path)}") from None
+        return [stat.st_size, stat.st_mtime_ns]
 
-    @cached_property
-    def _metadata(self) -> tuple[Any, tuple[int, ...], int]:
+    def _facts(self) -> Facts:
         _, parquet = import_pyarrow()
-        try:
-            with parquet.ParquetFile(self.path) as file:
-                groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-                n_bytes = max((group.total_byte_size for group in groups), default=0)
-                n_rows = tuple(group.num_rows for group in groups)
-                return file.schema_arrow, n_rows, n_bytes // max(file.metadata.num_columns, 1)
-        except Exception as problem:
-            raise self._unreadable(problem) from None
-
-    @property
-    def schema(self) -> Any:
-        """Names and types of the columns, as pyarrow has them."""
-        return self._metadata[0]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return sum(self._metadata[1])
-
-    @property
-    def group_rows(self) -> Sequence[int]:
-        """Numbers of rows of the row groups."""
-        return self._metadata[1]
-
-    @property
-    def column_bytes(self) -> int:
-        """Bytes of a column of the largest row group, on average."""
-        return self._metadata[2]
-
-    @property
-    def state(self) -> list[Any]:
-        """Size and time of the last change."""
-        return [self._size, self._time]
+        with parquet.ParquetFile(self.path) as file:
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            n_bytes = max((group.total_byte_size for group in groups), default=0)
+            n_rows = tuple(group.num_rows for group in groups)
+            return Facts(file.schema_arrow, n_rows, n_bytes // max(file.metadata.num_columns, 1))
 
     def check(self) -> None:
         """Raise a DataError where the file has changed since it was opened."""
-        found = self._stat()
-        if [found.st_size, found.st_mtime_ns] != self.state:
+        if self._stat() != self.state:
             raise DataError(f"shard {self.name} has changed since it was opened: open the shards again")
 
     def _batches(
@@ -171,8 +156,7 @@ class ParquetFile(Part):
         if self.path.suffix.lower() in _TEXT:
             advice = f"omnirank convert {self.name} FOLDER turns a CSV file into a folder of them"
             return FileFormatError(f"parts of a table are Parquet files: {advice}", path=self.path)
-        what = f"{type(problem).__name__}: {problem}".split("\n")[0][:_MOST_SHOWN]
-        return FileFormatError(f"not a Parquet file that can be read ({what})", path=self.path)
+        return unreadable(problem, "a Parquet file", self.path)
 
 
 class Fragment(Part):
@@ -188,18 +172,8 @@ class Fragment(Part):
             return type(self), (self._fragment, self._schema, self._number)
         return _fragment_of_rows, (self._fragment.to_table(schema=self._schema), self._schema, self._number)
 
-    @property
-    def schema(self) -> Any:
-        """Names and types of the columns, as pyarrow has them."""
-        return self._schema
-
-    @cached_property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        try:
-            return int(self._fragment.count_rows())
-        except Exception as problem:
-            raise self._unreadable(problem) from None
+    def _facts(self) -> Facts:
+        return Facts(self._schema, (int(self._fragment.count_rows()),))
 
     def _batches(
         self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None, threads: bool
@@ -216,43 +190,6 @@ def _fragment_of_rows(rows: Any, schema: Any, number: int) -> Fragment:
     return Fragment(fragment, schema, number)
 
 
-class Partition(Part):
-    """A partition of a Dask frame."""
-
-    columns_apart = False
-
-    def __init__(self, frame: Any, number: int) -> None:
-        self._frame, self._number = frame, number
-        self.name = f"partition {number}"
-
-    @cached_property
-    def _facts(self) -> tuple[Any, int]:
-        arrow = self._arrow()
-        return arrow.schema, arrow.num_rows
-
-    @property
-    def schema(self) -> Any:
-        """Names and types of the columns, as pyarrow has them."""
-        return self._facts[0]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self._facts[1]
-
-    def _arrow(self) -> Any:
-        pyarrow, _ = import_pyarrow()
-        try:
-            return pyarrow.Table.from_pandas(self._frame.get_partition(self._number).compute(), preserve_index=False)
-        except Exception as problem:
-            raise self._unreadable(problem) from None
-
-    def _batches(
-        self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None, threads: bool
-    ) -> Iterator[Any]:
-        yield from self._arrow().select(list(columns)).combine_chunks().to_batches(max_chunksize=n_rows)
-
-
 def release_unused() -> None:
     """Give memory that pyarrow holds for reading on back to the system."""
     pyarrow, _ = import_pyarrow()
@@ -264,9 +201,9 @@ def parts_of(source: Any) -> list[Part]:
 
     Parameters
     ----------
-    source : str, Path, sequence of them, pyarrow dataset or Dask frame
+    source : str, Path, sequence of them, or pyarrow dataset
         A folder (all Parquet files below it, except those whose name, or that of a folder, starts with "." or "_"), a
-        pattern such as ``"parts/*.parquet"``, files, a ``pyarrow.dataset.Dataset`` or a Dask data frame.
+        pattern such as ``"parts/*.parquet"``, files, or a ``pyarrow.dataset.Dataset``.
 
     Examples
     --------
@@ -284,13 +221,10 @@ def parts_of(source: Any) -> list[Part]:
         return [ParquetFile(path) for path in _files(source)]
     if hasattr(source, "get_fragments"):
         return [Fragment(fragment, source.schema, i) for i, fragment in enumerate(source.get_fragments())]
-    if hasattr(source, "npartitions") and hasattr(source, "get_partition"):
-        return [Partition(source, i) for i in range(source.npartitions)]
     if isinstance(source, list | tuple) and source and all(isinstance(entry, str | Path) for entry in source):
         return [ParquetFile(Path(entry)) for entry in source]
     raise DataTypeError(
-        f"shards are a folder, a pattern or a list of Parquet files, a pyarrow dataset or a Dask data frame, not "
-        f"{type(source).__name__}"
+        f"shards are a folder, a pattern or a list of Parquet files, or a pyarrow dataset, not {type(source).__name__}"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataError, advised, setting
+from omnirank.core.errors import DataError, setting
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.dataset import Dataset
 
@@ -215,14 +215,13 @@ def more_memory(least: int | None = None) -> str:
     --------
     >>> from omnirank.shards.samples import more_memory
     >>> more_memory(), more_memory(2048)
-    ('give open_shards more, or take some of the examples (data.take)', 'give open_shards at least max_memory=2048, or \
-take some of the examples (data.take)')
+    ('allow more memory (max_memory=...), or take some of the examples', 'give at least max_memory=2048, or take some \
+of the examples')
     """
-    fewer = "or take some of the examples (data.take)"
+    fewer = "or take some of the examples"
     if least is None:
-        return advised(f"give open_shards more, {fewer}", f"allow more memory ({setting('max_memory')})")
-    enough = f"at least {setting('max_memory', least)}"
-    return advised(f"give open_shards {enough}, {fewer}", f"give {enough}")
+        return f"allow more memory ({setting('max_memory')}), {fewer}"
+    return f"give at least {setting('max_memory', least)}, {fewer}"
 
 
 def _n_columns(levels: Sequence[Any] | None) -> int:

@@ -18,7 +18,7 @@ import pandas as pd
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.text import counted, memory_amount
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.columns import infinite_cell, table_from, typed_table
+from omnirank.data.columns import table_from, typed_table
 from omnirank.data.files import memory_size
 from omnirank.data.parquet import import_pyarrow, own_facts, own_metadata, rounded_names
 from omnirank.data.table import Table, refuse_rounded
@@ -46,14 +46,6 @@ class Batch(NamedTuple):
     cells: Any
 
 
-class Block(NamedTuple):
-    """Some rows of one part: its number, the number of the first row among all rows, and the cells."""
-
-    part: int
-    first: int
-    table: Table
-
-
 class Stretch(NamedTuple):
     """Consecutive groups of rows of one part: its number, those of the groups, of the first row, and of all rows."""
 
@@ -68,7 +60,7 @@ class ShardSource:
 
     Parameters
     ----------
-    source : str, Path, sequence of them, pyarrow dataset or Dask frame
+    source : str, Path, sequence of them, or pyarrow dataset
         As in `omnirank.shards.parts.parts_of`.
     nominal : column choice, optional
         Columns of numbers that are to be taken as nominal.
@@ -84,7 +76,7 @@ class ShardSource:
     ...     for i in range(2):
     ...         pd.DataFrame({"size": [i, i + 0.5]}).to_parquet(pathlib.Path(folder, f"{i}.parquet"))
     ...     source = ShardSource(folder)
-    ...     source.n_rows, [block.table.numeric.ravel().tolist() for block in source.blocks()]
+    ...     source.n_rows, [block.numeric.ravel().tolist() for block in source.blocks()]
     (4, [[0.0, 0.5], [1.0, 1.5]])
     """
 
@@ -127,7 +119,7 @@ class ShardSource:
     @cached_property
     def reading_bytes(self) -> int:
         """What reading takes for each column, whatever the rows of a batch."""
-        known = [part.column_bytes for part in self.parts]
+        known = [part.facts.column_bytes for part in self.parts]
         found = [_MOST_READING_BYTES if n_bytes is None else _READING_COPIES * n_bytes for n_bytes in known]
         return min(max([1, *found]), _MOST_READING_BYTES)
 
@@ -136,12 +128,7 @@ class ShardSource:
         """Number of columns of which reading takes half of the memory; at least one."""
         return max(1, self.max_memory // (2 * self.reading_bytes))
 
-    @property
-    def columns_apart(self) -> bool:
-        """Whether some columns can be read without the others."""
-        return all(part.columns_apart for part in self.parts)
-
-    def blocks(self, names: Sequence[str] | None = None, parts: Sequence[int] | None = None) -> Iterator[Block]:
+    def blocks(self, names: Sequence[str] | None = None, parts: Sequence[int] | None = None) -> Iterator[Table]:
         """Yield the rows in order, as blocks that are small enough.
 
         Parameters
@@ -152,7 +139,7 @@ class ShardSource:
             Numbers of the parts that are read, by default all of them.
         """
         for batch in self.batches(names, parts):
-            yield Block(batch.part, batch.first, self.columns.table(batch.cells, self.parts[batch.part]))
+            yield self.columns.table(batch.cells, self.parts[batch.part])
 
     def batches(self, names: Sequence[str] | None = None, parts: Sequence[int] | None = None) -> Iterator[Batch]:
         """Yield the rows in order, as `blocks` does, but as record batches of pyarrow."""
@@ -175,14 +162,14 @@ class ShardSource:
 
     def stretches(self, least: int) -> list[Stretch]:
         """Return all rows as stretches that can be read apart, of at least so many rows where their parts have them."""
-        found = []
+        stretches = []
         for number, starts in enumerate(self._group_starts):
             start = 0
             for end in range(1, len(starts)):
                 if starts[end] - starts[start] >= least or end == len(starts) - 1:
-                    found.append(self._stretch(number, range(start, end)))
+                    stretches.append(self._stretch(number, range(start, end)))
                     start = end
-        return [stretch for stretch in found if stretch.n_rows]
+        return [stretch for stretch in stretches if stretch.n_rows]
 
     def _stretch(self, number: int, groups: range) -> Stretch:
         starts = self._group_starts[number]
@@ -192,7 +179,7 @@ class ShardSource:
     @cached_property
     def _group_starts(self) -> list[np.ndarray]:
         """Number of the first row of each group among the rows of its part, and that of the part's rows."""
-        return [np.concatenate([[0], np.cumsum(part.group_rows)]).astype(np.int64) for part in self.parts]
+        return [np.concatenate([[0], np.cumsum(part.facts.group_rows)]).astype(np.int64) for part in self.parts]
 
     def rows(self, numbers: np.ndarray, names: Sequence[str] | None = None) -> Iterator[tuple[np.ndarray, Table]]:
         """Yield the rows that are asked for, block by block: their places in the question, and their cells.
@@ -308,11 +295,9 @@ class Columns:
         if floats:
             found = _joined(batch, floats, found)
         assert found is not None
-        infinite = infinite_cell(found)
-        if infinite is not None:
-            raise DataError(
-                f"shard {part.name}: column {infinite[0]!r} holds an infinite value: use NaN for missing cells"
-            )
+        if found.infinite_cell is not None:
+            name = found.infinite_cell[0]
+            raise DataError(f"shard {part.name}: column {name!r} holds an infinite value: use NaN for missing cells")
         return found if self.single else replace(found, numeric=found.numeric.astype(np.float64, copy=False))
 
 
@@ -320,16 +305,12 @@ def _joined(batch: Any, floats: Collection[str], others: Table | None) -> Table:
     """The columns of a batch in their order: floats straight from pyarrow, which takes a third of the time."""
     columns, levels = [], []
     for name, cells in zip(batch.schema.names, batch.columns, strict=True):
-        own = None if name in floats or others is None else others.levels[others.index(name)]
-        if name in floats:
-            columns.append(cells.to_numpy(zero_copy_only=False))  # missing cells are NaN
-        else:
-            assert others is not None
-            i = others.index(name)
-            columns.append((others.numeric if own is None else others.codes)[:, others.slots[i]])
-        levels.append(own)
-    found = Table.from_columns(batch.schema.names, columns, levels)
-    return found if others is None else replace(found, dates=others.dates)
+        i = None if others is None or name in floats else others.index(name)
+        # missing floats are NaN
+        columns.append(cells.to_numpy(zero_copy_only=False) if others is None or i is None else others.column(i))
+        levels.append(None if others is None or i is None else others.levels[i])
+    table = Table.from_columns(batch.schema.names, columns, levels)
+    return table if others is None else replace(table, dates=others.dates)
 
 
 def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -> Columns:
@@ -345,6 +326,8 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
     nominal : column choice, optional
         Columns of numbers that are to be taken as nominal.
     """
+    from pyarrow import types
+
     if not parts:
         raise DataError("there are no shards")
     first = parts[0]
@@ -367,7 +350,7 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
     return Columns(
         names,
         tuple(kinds[name] for name in names),
-        frozenset(name for name in names if all(_is_integer(part.schema.field(name).type) for part in parts)),
+        frozenset(name for name in names if all(types.is_integer(part.schema.field(name).type) for part in parts)),
         _all_single(parts, kinds),
         frozenset(chosen),
         noted_facts(first, names)["levels"],
@@ -430,30 +413,20 @@ def _kinds(part: Part) -> dict[str, str]:
 
 
 def _kind(found: Any, name: str, part: Part) -> str:
-    import_pyarrow()
     from pyarrow import types
 
     tests = {
-        "boolean": types.is_boolean,
-        "category": types.is_dictionary,
-        "nothing": types.is_null,
+        "boolean": (types.is_boolean,),
+        "category": (types.is_dictionary,),
+        "nothing": (types.is_null,),
+        "number": (types.is_integer, types.is_floating, types.is_decimal),
+        "text": (types.is_string, types.is_large_string),
+        "date": (types.is_date, types.is_timestamp),
     }
-    for kind, holds in tests.items():
-        if holds(found):
+    for kind, own in tests.items():
+        if any(test(found) for test in own):
             return kind
-    if types.is_integer(found) or types.is_floating(found) or types.is_decimal(found):
-        return "number"
-    if types.is_string(found) or types.is_large_string(found):
-        return "text"
-    if types.is_date(found) or types.is_timestamp(found):
-        return "date"
     raise DataTypeError(f"shard {part.name}: column {name!r} is of type {found}: it must hold numbers, texts or dates")
-
-
-def _is_integer(found: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_integer(found))
 
 
 def _all_single(parts: Sequence[Part], kinds: dict[str, str]) -> bool:

@@ -19,7 +19,7 @@ from omnirank.core.parallel import blocks, run_parallel
 from omnirank.data.columns import number_levels
 from omnirank.data.models import JsonFields, value_to_json
 from omnirank.data.table import LARGEST_EXACT, Levels, Table
-from omnirank.shards.source import Block, Columns, ShardSource, Stretch
+from omnirank.shards.source import Columns, ShardSource, Stretch
 
 # More different whole numbers than this are no classes that anyone meant.
 _MOST_CLASSES = 10**6
@@ -210,24 +210,24 @@ def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] 
     counted = tuple(targets)
     n_rows = int(np.clip(source.block_rows(names) // _AT_ONCE, 1, _BATCH_ROWS))
     work = partial(summarize_stretch, source, counted, n_rows)
-    found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
+    columns = {name: ColumnSummary(values={} if name in counted else None) for name in names}
     n_labelled = 0
     # by stretches whatever the workers, and in their order: so the sums are always the same
-    given = list(product(_at_a_time(source, names, counted), source.stretches(_STRETCH_ROWS)))
+    tasks = list(product(_at_a_time(source, names, counted), source.stretches(_STRETCH_ROWS)))
     # what is no file may be in the memory of this process only
     of_files = source.fingerprint is not None
-    parts = run_parallel(work, given, description="reading shards") if of_files else map(work, given)
+    parts = run_parallel(work, tasks, description="reading shards") if of_files else map(work, tasks)
     for part in parts:
         n_labelled += part.n_labelled
         for name, column in part.columns.items():
-            found[name].merge(column, name)
-    return Summary(source.n_rows, n_labelled, found)
+            columns[name].merge(column, name)
+    return Summary(source.n_rows, n_labelled, columns)
 
 
 def _at_a_time(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> list[tuple[str, ...]]:
     """The columns that are read together: the targets, which tell what is labelled, and others, as there is room."""
     at_once = source.columns_at_once
-    if at_once >= len(names) or not source.columns_apart:
+    if at_once >= len(names):
         return [tuple(names)]
     others = [name for name in names if name not in targets]
     found = [tuple(others[i] for i in some) for some in blocks(len(others), -(-len(others) // at_once))]
@@ -244,8 +244,11 @@ def summarize_stretch(
     n_labelled = 0
     for batch in source.batches_of(stretch, names, n_rows):
         table = source.columns.table(batch.cells, source.parts[batch.part])
-        for i, name in enumerate(table.names):
-            _add(found[name], Block(batch.part, batch.first, table), i, source.columns)
+        for i, (name, levels) in enumerate(zip(table.names, table.levels, strict=True)):
+            if levels is not None:
+                found[name].add_levels(table.column(i), levels, batch.part)
+            elif not source.columns.is_nominal(name):
+                found[name].add_numbers(table.column(i), name)
         n_labelled += int(known_rows(table, [table.index(name) for name in counted]).sum())
     return Summary(stretch.n_rows, n_labelled, found)
 
@@ -268,15 +271,6 @@ def known_rows(table: Table, columns: Iterable[int]) -> np.ndarray:
     return found
 
 
-def _add(summary: ColumnSummary, block: Block, i: int, columns: Columns) -> None:
-    table: Table = block.table
-    levels, cells = table.levels[i], table.column(i)
-    if levels is not None:
-        summary.add_levels(cells, levels, block.part)
-    elif not columns.is_nominal(table.names[i]):
-        summary.add_numbers(cells, table.names[i])
-
-
 def summary_of(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> Summary:
     """Return the summary of some columns: the one that is kept beside the data, else of a pass over them.
 
@@ -292,14 +286,14 @@ def summary_of(source: ShardSource, names: Sequence[str], targets: Sequence[str]
     if path is not None and path.exists():
         try:
             return _read(path, source, names)
-        except (OmnirankError, OSError, UnicodeDecodeError) as problem:
+        except (OmnirankError, OSError, ValueError, TypeError, LookupError) as problem:
             logger.info("%s is made anew: %s", path, problem)
-    found = summarize(source, names, targets)
+    summary = summarize(source, names, targets)
     for part in source.parts:
         part.check()
     if path is not None:
-        _write(found, path)
-    return found
+        _write(summary, path)
+    return summary
 
 
 def _path(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> Path | None:
@@ -335,23 +329,13 @@ def _read(path: Path, source: ShardSource, names: Sequence[str]) -> Summary:
     document = JsonFields(heading, path)
     if document.get("n_rows") != source.n_rows:
         document.refuse("it is of other data", "n_rows")
-    n_labelled = document.get("n_labelled")
-    if not isinstance(n_labelled, int) or not 0 <= n_labelled <= source.n_rows:
-        document.refuse("malformed", "n_labelled")
     columns = document.part("columns")
-    return Summary(source.n_rows, n_labelled, {name: _column(columns, name) for name in names})
+    return Summary(
+        source.n_rows, int(document.number("n_labelled")), {name: _column(columns.value(name)) for name in names}
+    )
 
 
-def _column(columns: JsonFields, name: str) -> ColumnSummary:
-    found: dict[str, Any] = columns.value(name)
-    expected = vars(ColumnSummary()).keys()
-    if not isinstance(found, dict) or found.keys() != expected or not isinstance(found["levels"], list):
-        columns.refuse("malformed", name)
-    numbers = [found[key] for key in ("n_known", "origin", "offset", "deviations", "low", "high")]
-    if not all(isinstance(number, int | float) for number in numbers):
-        columns.refuse("malformed", name)
-    try:
-        levels = {level: [int(count), int(part)] for level, (count, part) in found["levels"]}
-    except (TypeError, ValueError):
-        columns.refuse("malformed", name)
-    return ColumnSummary(**found | {"levels": levels})
+def _column(facts: dict[str, Any]) -> ColumnSummary:
+    levels = {level: [int(count), int(part)] for level, (count, part) in facts["levels"]}
+    numbers = {key: float(facts[key]) for key in ("origin", "offset", "deviations", "low", "high")}
+    return ColumnSummary(**facts | numbers | {"n_known": int(facts["n_known"]), "levels": levels})

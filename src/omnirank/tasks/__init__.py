@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from omnirank.data.task_registry import add_task, unregister_task
 from omnirank.tasks.base import Case, Task, get_task, register_task
-from omnirank.tasks.classification import Classification, MultiTargetClassification
 from omnirank.tasks.columns import (
     ClusteringColumns,
     PrototypeColumns,
@@ -13,9 +12,15 @@ from omnirank.tasks.columns import (
     plain_columns,
     prototype_columns,
 )
-from omnirank.tasks.mixed import Clustering, MixedTargets
 from omnirank.tasks.multi_label import HierarchicalMultiLabel, MultiLabel
-from omnirank.tasks.regression import MultiTargetRegression, Regression
+from omnirank.tasks.variables import (
+    Classification,
+    Clustering,
+    MixedTargets,
+    MultiTargetClassification,
+    MultiTargetRegression,
+    Regression,
+)
 
 __all__ = [
     "Case",

@@ -12,8 +12,7 @@ from omnirank.core.errors import DataTypeError, ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import KINDS, TaskTarget, add_task, all_tasks, task_target
-from omnirank.measures.decisions import first_largest
-from omnirank.measures.table import Measure
+from omnirank.measures.table import Measure, first_largest
 from omnirank.tasks.columns import (
     ClusteringColumns,
     PrototypeColumns,
@@ -119,10 +118,10 @@ class Task(TaskTarget, ABC):
             Whether every variable is divided by its impurity on the training set. None: as the task says; where it
             says no, all are divided by the same number, so that they count as much together as they would then.
         """
-        found = clustering_columns(columns, sample_weight, normalize is not False)
+        clustered = clustering_columns(columns, sample_weight, normalize is not False)
         if normalize is None and not self.normalizes_targets:
-            return plain_columns(columns, found, sample_weight)
-        return found
+            return plain_columns(columns, clustered, sample_weight)
+        return clustered
 
     @abstractmethod
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
@@ -225,7 +224,7 @@ def register_task(task: Task, *, replace: bool = False) -> Task:
 
     >>> import omnirank as om
     >>> from omnirank.tasks import register_task, unregister_task
-    >>> from omnirank.tasks.regression import Regression
+    >>> from omnirank.tasks.variables import Regression
     >>> class Counts(Regression):
     ...     name = "counts"
     ...
@@ -240,8 +239,8 @@ def register_task(task: Task, *, replace: bool = False) -> Task:
         raise DataTypeError(f"{task!r} is no task: give an instance of a subclass of omnirank.tasks.Task")
     if task.name == "auto" or task.kind not in KINDS:
         raise ParameterError(f"task {task.name!r} of kind {task.kind!r}: 'auto' is no name; kinds: {', '.join(KINDS)}")
-    others = cast(list[Task], [other for other in all_tasks() if other.name != task.name])
-    known = {measure.name: measure for other in others for measure in other.measures}
+    tasks = cast(list[Task], [other for other in all_tasks() if other.name != task.name])
+    known = {measure.name: measure for other in tasks for measure in other.measures}
     for measure in task.measures:
         if known.get(measure.name, measure) != measure:
             raise ParameterError(f"task {task.name!r}: there is another measure called {measure.name!r} already")

@@ -9,7 +9,6 @@ import numpy as np
 from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.measures.decisions import reaches
 from omnirank.measures.labels import (
     CURVE_MEASURES,
     MEAN_AUROC,
@@ -23,7 +22,7 @@ from omnirank.measures.labels import (
     mean_auroc,
     pooled_auprc,
 )
-from omnirank.measures.table import Measure, smaller
+from omnirank.measures.table import Measure, reaches, smaller
 from omnirank.tasks.base import Case, Task
 from omnirank.tasks.columns import PrototypeColumns, prototype_columns
 from omnirank.tasks.target_distances import LabelSetDistances, TargetDistance

@@ -151,12 +151,12 @@ class ValueDistances:
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the distances of pairs for every target alone, one row per target."""
         a, b = self._values[first], self._values[second]
-        found = np.abs(a - b)
+        distances = np.abs(a - b)
         levels = slice(self._n_numeric, None)
         unknown = np.isnan(a[:, levels]) | np.isnan(b[:, levels])
-        found[:, levels] = np.where(unknown, np.nan, a[:, levels] != b[:, levels])
-        back = np.empty_like(found)
-        back[:, self._order] = found
+        distances[:, levels] = np.where(unknown, np.nan, a[:, levels] != b[:, levels])
+        back = np.empty_like(distances)
+        back[:, self._order] = distances
         return back.T
 
 

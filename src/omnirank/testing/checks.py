@@ -18,8 +18,8 @@ from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import SUPERVISION
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import without_target
-from omnirank.data.task_registry import TASKS, is_unsupervised, task_named
-from omnirank.testing.tiny import tiny_dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
 
 
 def check_ranker(ranker: BaseEstimator) -> None:
@@ -128,9 +128,9 @@ def _require_scores(ranker: Any, data: Dataset) -> None:
     _require(ranking.names == data.feature_names, f"ranking_ has the names {ranking.names}")
     _require(np.array_equal(ranking.scores, scores), "ranking_.scores and feature_importances_ differ")
     _require(ranking.task == ranker.task_, f"ranking_.task is {ranking.task}, task_ is {ranker.task_}")
-    found = ranker.rankings_
-    _require(any(r == ranking for r in found.values()), "rankings_ does not hold ranking_")
-    _require(all(r.names == ranking.names for r in found.values()), "rankings_ differ in their names")
+    rankings = ranker.rankings_
+    _require(any(r == ranking for r in rankings.values()), "rankings_ does not hold ranking_")
+    _require(all(r.names == ranking.names for r in rankings.values()), "rankings_ differ in their names")
 
 
 def _fits(ranker: Any, task: str) -> None:
@@ -146,9 +146,9 @@ def _no_known_target(ranker: Any, supervision: Any) -> None:
     data = tiny_dataset("regression")
     hidden = data.hide_labels(slice(None))
     if "unsupervised" not in supervision:
-        for given in (hidden, without_target(data)):
+        for unlabelled in (hidden, without_target(data)):
             try:
-                _fresh(ranker).fit(given)
+                _fresh(ranker).fit(unlabelled)
             except ValueError as error:
                 _require("target" in str(error) or "y" in str(error).split(), f"unclear error: {error}")
             else:
@@ -253,8 +253,8 @@ def _selects(ranker: Any, task: str) -> None:
     n = X.shape[1]
     for wanted, count in ((1, 1), (n, n), (1.0, n), (0.4, 2), (None, n // 2)):
         fitted = _fresh(ranker, task=task, n_features_to_select=wanted).fit(X, y)
-        found = fitted.transform(X).shape[1]
-        _require(found == count, f"n_features_to_select={wanted} keeps {found} of {n} features")
+        n_kept = fitted.transform(X).shape[1]
+        _require(n_kept == count, f"n_features_to_select={wanted} keeps {n_kept} of {n} features")
         best = set(fitted.ranking_.order[:count].tolist())
         _require(set(fitted.get_support(indices=True).tolist()) == best, "the selected are not the best")
 
@@ -275,3 +275,73 @@ def _refuses(ranker: Any, task: str) -> None:
         except ValueError:
             continue
         raise AssertionError(f"{what} must be refused with a ValueError")
+
+
+# -- data sets of a few examples, one for every task, on which a ranker runs at once ---------------
+
+
+_N_EXAMPLES = 36
+
+
+def tiny_dataset(task: str, *, nominal: bool = True, missing: bool = True) -> Dataset:
+    """Return a data set of 36 examples whose first feature is the most relevant one.
+
+    Parameters
+    ----------
+    task : str
+        A task name.
+    nominal : bool
+        Whether two of the five features are nominal.
+    missing : bool
+        Whether some cells are missing.
+
+    Examples
+    --------
+    >>> from omnirank.testing import tiny_dataset
+    >>> tiny_dataset("multi-label")
+    <Dataset 'tiny': 36 examples, 5 features, multi-label, 3 targets, 36 labelled>
+    """
+    asked = task_target(task)
+    rng = np.random.default_rng(7)
+    signal = rng.normal(size=_N_EXAMPLES)
+    y, hierarchy = _target(asked, signal, rng)
+    X = _features(signal, rng, nominal, missing)
+    return Dataset(X, y, task=task, hierarchy=hierarchy, name="tiny")
+
+
+def _features(signal: np.ndarray, rng: np.random.Generator, nominal: bool, missing: bool) -> pd.DataFrame:
+    n = len(signal)
+    X = pd.DataFrame(
+        {
+            "strong": signal + 0.05 * rng.normal(size=n),
+            "weak": signal + 2.0 * rng.normal(size=n),
+            "noise": rng.normal(size=n),
+            "group": rng.integers(0, 3, n).astype(float),
+            "flag": (signal + rng.normal(size=n) > 0).astype(float),
+        }
+    )
+    if nominal:
+        X["group"] = pd.Categorical(np.array(["low", "mid", "top"])[X["group"].astype(int)])
+        X["flag"] = X["flag"] == 1
+    if missing:
+        X.loc[[3, 11], "weak"] = np.nan
+        X.loc[5, "group"] = None if nominal else np.nan
+    return X
+
+
+def _target(task: TaskTarget, signal: np.ndarray, rng: np.random.Generator) -> tuple[Any, Hierarchy | None]:
+    other = rng.normal(size=len(signal))
+    classes = np.array(["no", "yes"])[(signal > 0).astype(int)]
+    levels = np.array(["a", "b", "c"])[np.digitize(signal, [-0.5, 0.5])]
+    labels = np.column_stack([signal > 0, signal > 0.7, signal < -0.5]).astype(int)
+    if task.hierarchical:
+        hierarchy = Hierarchy.from_paths(["up", "up/high", "down"])
+        return pd.DataFrame(labels, columns=pd.Index(["up", "up/high", "down"])), hierarchy
+    targets = {
+        "classes": levels if task.single else np.column_stack([levels, classes]),
+        "numbers": signal if task.single else np.column_stack([signal, signal**2, other]),
+        "labels": labels,
+        "mixed": pd.DataFrame({"value": signal, "level": levels}),
+        "none": None,
+    }
+    return targets[task.kind], None

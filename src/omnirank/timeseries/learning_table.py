@@ -1,4 +1,4 @@
-"""The learning table: features by group and targets, one row per interval of a grid; parts of it by time."""
+"""Features of the intervals of a grid, and the learning table: features by group and targets, one row per interval."""
 
 from __future__ import annotations
 
@@ -9,13 +9,260 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import FLAG, TEXT, check, choice
+from omnirank.core.parameters import FLAG, TEXT, check, choice, count, share
 from omnirank.core.text import counted
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
-from omnirank.timeseries.features import aggregate, event_counts, lag_sums, state_shares, time_since
-from omnirank.timeseries.grid import Grid
-from omnirank.timeseries.sources import Events, Series, States
-from omnirank.timeseries.times import check_source, read_duration, read_time, read_times, read_values
+from omnirank.timeseries.sources import (
+    Events,
+    Grid,
+    Series,
+    States,
+    check_source,
+    read_duration,
+    read_time,
+    read_times,
+    read_values,
+)
+
+_OVER_TIME = ("time-mean", "integral")
+_OF_MEASUREMENTS = ("mean", "min", "max", "sum", "last", "count")
+AGGREGATES = (*_OVER_TIME, *_OF_MEASUREMENTS)
+
+
+def integrals(series: Series, grid: Grid, *, min_known: float = 1.0) -> np.ndarray:
+    r"""Integrate a series over each interval by the trapezoid rule.
+
+    .. math:: E(i) = \int_{t_i}^{t_{i+1}} f(t) \, dt
+
+    where :math:`f` is linear between measurements; intervals are cut at the measurements, so that the rule is exact for
+    it. Where a part of an interval is unknown, the integral over the known part is scaled up to the whole.
+
+    Parameters
+    ----------
+    series : Series
+        The measurements.
+    grid : Grid
+        The intervals.
+    min_known : float in [0, 1]
+        Share of an interval that must be known; where it is less, or nothing is known, the integral is missing.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals,)
+        Integrals, NaN where they are missing; for dates, time is in seconds.
+
+    Notes
+    -----
+    Areas are summed by interval. Differences of one cumulative integral would lose small values after large ones.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Grid, Series, integrals
+    >>> series = Series([0, 2, 8], [1.0, 3.0, 3.0])
+    >>> integrals(series, Grid(0, 12, 4))
+    array([10., 12., nan])
+    >>> integrals(Series([0, 6], [1.0, 1.0]), Grid(0, 12, 4), min_known=0.5)
+    array([ 4.,  4., nan])
+    """
+    check("min_known", min_known, share())
+    check_source(series, Series, grid)
+    if not len(series):
+        return np.full(len(grid), np.nan)
+    knots, interval = grid.cut(series.times)
+    widths = np.diff(knots)
+    known = series.known_after(knots[:-1])
+    halves = 0.5 * np.interp(knots, series.times, series.values)
+    areas = np.where(known, (halves[:-1] + halves[1:]) * widths, 0.0)
+    area = np.bincount(interval, areas, len(grid))
+    unknown = np.bincount(interval, np.where(known, 0.0, widths), len(grid))
+    covered = np.bincount(interval, np.where(known, widths, 0.0), len(grid))
+    # what is unknown is compared, since it is exactly 0 in an interval without gap
+    enough = (unknown <= (1 - min_known) * grid.lengths) & (covered > 0)
+    scale = np.divide(grid.lengths, covered, out=np.ones(len(grid)), where=(unknown > 0) & (covered > 0))
+    return np.where(enough, area * scale, np.nan)
+
+
+def aggregate(series: Series, grid: Grid, how: str = "time-mean", *, min_known: float = 1.0) -> np.ndarray:
+    """Return one number per interval.
+
+    Parameters
+    ----------
+    series : Series
+        The measurements.
+    grid : Grid
+        The intervals.
+    how : str
+        ``"integral"`` as in :func:`integrals`, and ``"time-mean"``, the integral over the length of the interval: these
+        fill short gaps. ``"mean"``, ``"min"``, ``"max"``, ``"sum"``, ``"last"`` and ``"count"`` of the measurements
+        within ``[start, end)``, which do not; without a measurement they are missing, a count is 0.
+    min_known : float in [0, 1]
+        As in :func:`integrals`; for the first two only.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals,)
+        Aggregates; NaN where they are missing.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Grid, Series, aggregate
+    >>> series = Series([0, 1, 4, 12], [0.0, 8.0, 8.0, 8.0])
+    >>> grid = Grid(0, 12, 4)
+    >>> aggregate(series, grid), aggregate(series, grid, "max")
+    (array([7., 8., 8.]), array([ 8.,  8., nan]))
+    """
+    check("how", how, choice(*AGGREGATES))
+    check_source(series, Series, grid)
+    if how in _OVER_TIME:
+        found = integrals(series, grid, min_known=min_known)
+        return found if how == "integral" else found / grid.lengths
+    # measurements are in the order of time: those of an interval are the places from one border to the next
+    places = np.searchsorted(series.times, grid.borders, side="left")
+    first, counts = places[:-1], np.diff(places)
+    if how == "count":
+        return counts.astype(np.float64)
+    some, found = counts > 0, np.full(len(grid), np.nan)
+    if how == "last":
+        found[some] = series.values[places[1:][some] - 1]
+    elif some.any():
+        reduce = {"min": np.minimum, "max": np.maximum}.get(how, np.add)
+        found[some] = reduce.reduceat(series.values[: places[-1]], first[some])
+    return found / counts.clip(1) if how == "mean" else found
+
+
+def lag_sums(values: ArrayLike, n_lags: int) -> np.ndarray:
+    r"""Return for each interval the sum over the ``n_lags`` intervals before it, without its own value.
+
+    .. math:: H(i) = \sum_{j=1}^{H} E(i - j)
+
+    Parameters
+    ----------
+    values : array-like of shape (n_intervals,)
+        One number per interval of a grid, NaN where it is missing.
+    n_lags : int
+        Number of past intervals, :math:`H`.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals,)
+        Sums; missing where one of the values is, and in the first ``n_lags`` intervals.
+
+    Notes
+    -----
+    Sums of 2, 4, 8, ... values are made from sums of half as many: log2(H) additions per interval and no subtraction,
+    so that neither missing values nor large ones have an effect beyond their window.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import lag_sums
+    >>> lag_sums([1.0, 2.0, 4.0, 8.0], 2)
+    array([nan, nan,  3.,  6.])
+    """
+    check("n_lags", n_lags, count(1))
+    block = pd.Series(read_values(values, "values"))
+    sums = pd.Series(np.zeros(len(block)))  # of the intervals i - taken, ..., i - 1
+    taken, size, left = 0, 1, int(n_lags)
+    while left and taken < len(block):
+        if left & 1:
+            sums = sums + block.shift(taken + 1)
+            taken += size
+        block = block + block.shift(size)
+        size, left = 2 * size, left >> 1
+    return sums.to_numpy()  # all missing where there are no more intervals than lags
+
+
+def time_since(events: Events, grid: Grid, cap: Any) -> np.ndarray:
+    r"""Return how long ago an event happened, up to a cap after which it is taken to have no effect.
+
+    .. math:: f(i) = \begin{cases} 0 & \text{an event falls in } [t_i, t_{i+1}) \\
+              \min(f(i - 1) + \Delta t, \theta) & \text{otherwise} \end{cases}
+
+    Before the first event it is :math:`\theta`. Events before the grid count as if it went on to the left.
+
+    Parameters
+    ----------
+    events : Events
+        The events; of any kind.
+    grid : Grid
+        The intervals, of length :math:`\Delta t`.
+    cap : float, or str or timedelta
+        The largest value :math:`\theta`, such as "1D".
+
+    Returns
+    -------
+    ndarray of shape (n_intervals,)
+        Times in steps of the grid; for dates, in seconds.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Events, Grid, time_since
+    >>> time_since(Events([17]), Grid(0, 60, 15), cap=20)
+    array([20.,  0., 15., 20.])
+    """
+    limit = read_duration(cap, "cap", grid.dates)
+    check_source(events, Events, grid)
+    start, newest = grid.borders[0], np.full(len(grid), -np.inf)
+    before = np.searchsorted(events.times, start, side="left")
+    if before:
+        newest[0] = np.floor((events.times[before - 1] - start) / grid.step)
+    inside = grid.locate(events.times[before:])
+    inside = inside[inside >= 0]
+    newest[inside] = inside
+    return np.minimum((np.arange(len(grid)) - np.maximum.accumulate(newest)) * grid.step, limit)
+
+
+def event_counts(events: Events, grid: Grid) -> np.ndarray:
+    """Return how many events fall in each interval.
+
+    Parameters
+    ----------
+    events : Events
+        The events; of any kind.
+    grid : Grid
+        The intervals.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals,)
+        Counts as floats.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Events, Grid, event_counts
+    >>> event_counts(Events([5, 0, 5, 10]), Grid(0, 10, 5))
+    array([1., 2.])
+    """
+    check_source(events, Events, grid)
+    places = np.searchsorted(events.times, grid.borders, side="left")
+    return np.diff(places).astype(np.float64)
+
+
+def state_shares(states: States, grid: Grid) -> np.ndarray:
+    """Return the share of each interval in which a state held; times with several at once count once.
+
+    Parameters
+    ----------
+    states : States
+        The states; of any kind.
+    grid : Grid
+        The intervals.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals,)
+        Shares; exactly 0 and 1 where a state held never and always.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Grid, States, state_shares
+    >>> state_shares(States([0, 1, 9], [2, 6, 10]), Grid(0, 16, 4))
+    array([1.  , 0.5 , 0.25, 0.  ])
+    """
+    check_source(states, States, grid)
+    knots, interval = grid.cut(np.concatenate(states.union()))
+    held = states.holds_at(knots[:-1]) * np.diff(knots)
+    return np.bincount(interval, held, len(grid)) / np.bincount(interval, np.diff(knots), len(grid))
 
 
 def chronological_split(
@@ -152,21 +399,21 @@ class LearningTable:
 
     def add_time_since(self, events: Events, cap: Any, group: str) -> None:
         """Add the time since the last event of each kind, called ``"since KIND"``, as in :func:`time_since`."""
-        check_source(events, Events, "Events(times, kinds)")
+        check_source(events, Events, self.grid)
         for kind in events.kinds:
             self.add(f"since {kind}", time_since(events.of(kind), self.grid, cap), group)
 
     def add_counts(self, events: Events, group: str, *, indicator: bool = False) -> None:
         """Add how many events of each kind fall in an interval, called ``"KIND"``; or only whether one does: 1 or 0."""
         check("indicator", indicator, FLAG)
-        check_source(events, Events, "Events(times, kinds)")
+        check_source(events, Events, self.grid)
         for kind in events.kinds:
             counts = event_counts(events.of(kind), self.grid)
             self.add(kind, np.minimum(counts, 1) if indicator else counts, group)
 
     def add_states(self, states: States, group: str) -> None:
         """Add the share of an interval in which a state of each kind held, called ``"KIND"``: :func:`state_shares`."""
-        check_source(states, States, "States(starts, ends, kinds)")
+        check_source(states, States, self.grid)
         for kind in states.kinds:
             self.add(kind, state_shares(states.of(kind), self.grid), group)
 
@@ -186,16 +433,6 @@ class LearningTable:
         self._targets[name] = self._read(name, given, "target")
 
     # -- what comes out -----------------------------------------------------------------------------
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return tuple(self._features)
-
-    @property
-    def target_names(self) -> tuple[str, ...]:
-        """Names of the targets."""
-        return tuple(self._targets)
 
     def rows(self, missing_targets: str = "drop") -> np.ndarray:
         """Return the numbers of the intervals that become examples: all, or those whose targets are all known."""
@@ -251,23 +488,16 @@ class LearningTable:
             raise DataError("there is no interval in which all targets are known: keep those with missing targets")
         # columns are written one by one: trees read columns, and only one copy more than the table is in memory
         cells = np.empty((len(rows), len(self._features)), self.dtype, order="F")
-        chosen = _as_slice(rows)
         for j, values in enumerate(self._features.values()):
-            cells[:, j] = values[chosen]
+            cells[:, j] = values[rows]
+        options: dict[str, Any] = {}
+        if self._targets:
+            targets = np.column_stack([values[rows] for values in self._targets.values()])
+            single = len(self._targets) == 1
+            task = "regression" if single else "multi-target-regression"
+            options = {"y": targets[:, 0] if single else targets, "task": task, "target_names": list(self._targets)}
         names = list(self._features)
-        if not self._targets:
-            return Dataset(cells, feature_names=names, feature_groups=self.groups, name=name)
-        targets = np.column_stack([values[chosen] for values in self._targets.values()])
-        single = len(self._targets) == 1
-        return Dataset(
-            cells,
-            targets[:, 0] if single else targets,
-            task="regression" if single else "multi-target-regression",
-            feature_names=names,
-            target_names=list(self._targets),
-            feature_groups=self.groups,
-            name=name,
-        )
+        return Dataset(cells, feature_names=names, feature_groups=self.groups, name=name, **options)
 
     def _read(self, name: str, values: Any, what: str) -> np.ndarray:
         check("name", name, TEXT)
@@ -278,9 +508,3 @@ class LearningTable:
     def __repr__(self) -> str:
         parts = ((len(self.grid), "interval"), (len(self._features), "feature"), (len(self._targets), "target"))
         return f"<LearningTable: {', '.join(counted(n, what) for n, what in parts)}>"
-
-
-def _as_slice(rows: np.ndarray) -> np.ndarray | slice:
-    """Rows that follow each other as a slice: as a rule those at the ends are left out, and nothing is gathered."""
-    first, last = int(rows[0]), int(rows[-1])
-    return slice(first, last + 1) if last - first + 1 == len(rows) else rows

@@ -1,24 +1,386 @@
-"""What is measured (series), what happens at a time (events), and what lasts from one time to another (states)."""
+"""Time stamps as users write them, the grid, and what lies on it: series, events and states.
+
+Dates are kept as seconds since 1970 (UTC), read to microseconds: in 64 bits, different ones differ until the year 2242.
+"""
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
-from typing import Any
+from datetime import timedelta
+from numbers import Real
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import pandas as pd
 
-from omnirank.core.errors import DataError, DataTypeError, DataWarning
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError
 from omnirank.core.text import counted, did_you_mean
 from omnirank.data.containers import as_array
 from omnirank.data.notes import caller_outside
-from omnirank.timeseries.times import check_same_kind, merged, read_duration, read_times, read_values
 
+_MICROSECONDS = 1_000_000
+# Above it, neighbouring integers are the same float.
+_LARGEST_EXACT = 2**53
+_MOST_INTERVALS = 10**8
 # Kinds that a warning names.
 _MOST_NAMED = 5
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "empty")
+_DATES = ("datetime64", "datetime", "date", "string")
+
+Self = TypeVar("Self", bound="_OfKinds")
 
 
-class Events:
+def read_times(values: Any, what: str) -> tuple[np.ndarray, bool]:
+    """Return time stamps as floats, and whether they are dates.
+
+    Parameters
+    ----------
+    values : array-like of numbers, or of dates as datetime64, Timestamp, datetime or ISO 8601 text
+        The stamps, in any order. Dates without time zone are taken as UTC; they are read to microseconds.
+    what : str
+        What they are, for messages.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries.sources import read_times
+    >>> read_times(["1970-01-01T00:00:01.5", "1970-01-02"], "times")
+    (array([1.50e+00, 8.64e+04]), True)
+    >>> read_times([3, 1], "times")
+    (array([3., 1.]), False)
+    >>> read_times([3, None], "times")
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: times: the one at position 1 is missing; leave out what has no time stamp
+    """
+    array = values if isinstance(values, pd.Series | pd.Index) else as_array(values)
+    if array.ndim != 1:
+        raise DataError(f"{what} have {array.ndim} dimensions: give a list, one per row")
+    column = pd.Series(array).reset_index(drop=True)
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind.startswith("mixed") and kind not in _NUMBERS:
+        raise DataError(f"{what} are numbers in part, and something else in part: give all numbers or all dates")
+    if kind not in (*_NUMBERS, *_DATES):
+        raise DataTypeError(f"{what} of type {kind} are no time stamps: give numbers or dates")
+    if column.isna().any():
+        place = int(np.argmax(column.isna()))
+        raise DataError(f"{what}: the one at position {place} is missing; leave out what has no time stamp")
+    return (_read_dates(column, what), True) if kind in _DATES else (_read_numbers(column, what, kind), False)
+
+
+def _read_numbers(column: pd.Series, what: str, kind: str) -> np.ndarray:
+    times = column.to_numpy(np.float64)
+    if kind == "integer" and (np.abs(times) > _LARGEST_EXACT).any():
+        raise DataError(
+            f"{what} are integers above 2**53, which floats do not tell apart: give dates "
+            "(np.asarray(times).astype('datetime64[ns]')) or a coarser unit"
+        )
+    if np.isinf(times).any():
+        raise DataError(f"{what}: the one at position {int(np.argmax(np.isinf(times)))} is infinite")
+    return times
+
+
+def _read_dates(column: pd.Series, what: str) -> np.ndarray:
+    dates = pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce")
+    if dates.isna().any():
+        place = int(np.argmax(dates.isna()))
+        raise DataError(
+            f"{what} are neither numbers nor dates: {column[place]!s} at position {place}; give ISO 8601, such as "
+            "2024-01-31 12:00, or read them with pandas.to_datetime first"
+        )
+    try:
+        return dates.dt.as_unit("us").astype(np.int64).to_numpy() / _MICROSECONDS
+    except ValueError as error:
+        raise DataError(f"{what} are too far from 1970 to be kept to microseconds ({error})") from None
+
+
+def read_time(value: Any, name: str, dates: bool) -> float:
+    """Return one time stamp as a float; `ParameterError` if it is no date among dates, or no number among numbers."""
+    expected = "a date" if dates else "a number"
+    try:
+        [time], is_date = read_times([value], name)
+    except (DataError, DataTypeError):
+        raise ParameterError(name, value, f"choose {expected}") from None
+    if is_date != dates:
+        raise ParameterError(name, value, f"choose {expected}, as the other times are")
+    return float(time)
+
+
+def read_duration(value: Any, name: str, dates: bool, *, zero: bool = False) -> float:
+    """Return a duration in the unit of the times: their own where they are numbers, seconds where they are dates.
+
+    Parameters
+    ----------
+    value : float, or str or timedelta
+        A number where times are numbers; where they are dates, "10min", "1D" or a timedelta.
+    name : str
+        Name of the parameter.
+    dates : bool
+        Whether times are dates.
+    zero : bool
+        Whether 0 is possible.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries.sources import read_duration
+    >>> read_duration("10min", "step", dates=True), read_duration(15, "step", dates=False)
+    (600.0, 15.0)
+    >>> read_duration(15, "step", dates=True)
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: step=15: times are dates, choose a duration above 0, such as '10min'
+    """
+    duration = float("nan")
+    if dates and isinstance(value, str | timedelta | np.timedelta64):
+        duration = pd.to_timedelta(value, errors="coerce").total_seconds()  # type: ignore[call-overload]  # NumPy's too
+    elif not dates and isinstance(value, Real) and not isinstance(value, bool | np.bool_ | np.timedelta64):
+        duration = float(value)
+    if np.isfinite(duration) and (duration > 0 or (zero and duration == 0)):
+        return duration
+    least = "from 0" if zero else "above 0"
+    kind = f"dates, choose a duration {least}, such as '10min'" if dates else f"numbers, choose a number {least}"
+    raise ParameterError(name, value, f"times are {kind}")
+
+
+def read_values(values: Any, what: str, n: int | None = None, per: str = "interval") -> np.ndarray:
+    """Return a list of numbers as float64, NaN where they are missing; infinite ones are refused.
+
+    Parameters
+    ----------
+    values : array-like of numbers
+        What was given.
+    what : str
+        What the values are, for messages.
+    n : int, optional
+        How many there must be.
+    per : str
+        What there must be one value for.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries.sources import read_values
+    >>> read_values([1, None], "values")
+    array([ 1., nan])
+    >>> read_values([1.0], "feature 'x'", n=3)
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: feature 'x' has shape (1,): give one number per interval, of which there are 3
+    """
+    array = as_array(values)
+    kind = pd.api.types.infer_dtype(array.ravel(), skipna=True)
+    if kind not in (*_NUMBERS, "boolean", "decimal"):
+        raise DataTypeError(f"{what}: give numbers, not values of type {kind}")
+    numbers = array.astype(np.float64)
+    if numbers.ndim != 1 or (n is not None and len(numbers) != n):
+        there = "" if n is None else f", of which there are {n}"
+        raise DataError(f"{what} has shape {numbers.shape}: give one number per {per}{there}")
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise DataError(
+            f"{what}: {counted(int(infinite.sum()), 'value')} infinite, the first at position "
+            f"{int(np.argmax(infinite))}; NaN means missing"
+        )
+    return numbers
+
+
+def check_same_kind(dates: bool, expected: bool, what: str) -> None:
+    """Raise an error where dates meet numbers.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries.sources import check_same_kind
+    >>> check_same_kind(True, False, "the events")
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: the events have dates, where the other times are numbers: convert one of them
+    """
+    if dates != expected:
+        kinds = ("dates", "numbers") if dates else ("numbers", "dates")
+        raise DataError(f"{what} have {kinds[0]}, where the other times are {kinds[1]}: convert one of them")
+
+
+def check_source(source: Any, kind: Any, grid: Grid) -> None:
+    """Raise an error where a source is of another type, or has dates where the grid has numbers.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Events, Grid, Series
+    >>> from omnirank.timeseries.sources import check_source
+    >>> check_source(Events([1.0]), Series, Grid(0, 1, 1))
+    Traceback (most recent call last):
+    omnirank.core.errors.DataTypeError: expected Series of omnirank.timeseries, not Events: Series(times, values) ...
+    """
+    if not isinstance(source, kind):
+        example = {Series: "(times, values)", Events: "(times, kinds)", States: "(starts, ends, kinds)"}[kind]
+        package, name = type(source).__module__.partition(".")[0], type(source).__name__
+        wrong = f"{package}.{name}" if name == kind.__name__ else name
+        raise DataTypeError(
+            f"expected {kind.__name__} of omnirank.timeseries, not {wrong}: {kind.__name__}{example} makes one"
+        )
+    if len(source):
+        check_same_kind(source.dates, grid.dates, f"the {kind.__name__.lower()}")
+
+
+class Grid:
+    """Intervals ``[start + i * step, start + (i + 1) * step)`` that end at ``stop`` at the latest.
+
+    Parameters
+    ----------
+    start, stop : float or date
+        Start of the first interval, and what the last must not pass. Numbers in any unit, or dates (datetime64,
+        Timestamp, datetime or text; UTC where there is no time zone).
+    step : float, or str or timedelta
+        Length of an interval: a number where start and stop are numbers, else "15min" or a timedelta.
+
+    Attributes
+    ----------
+    borders : ndarray of shape (n_intervals + 1,)
+        Where intervals start and end, as numbers; dates as seconds since 1970.
+    step : float
+        Length of an interval, in seconds for dates.
+    dates : bool
+        Whether times are dates.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Grid
+    >>> grid = Grid("2017-08-17", "2017-08-18", "15min")
+    >>> grid
+    <Grid: 96 intervals from 2017-08-17T00:00:00, step 900 s>
+    >>> Grid(0, 10, 4).borders
+    array([0., 4., 8.])
+    """
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        try:
+            [first], self.dates = read_times([start], "start")
+        except (ValueError, TypeError):
+            raise ParameterError("start", start, "choose a number or a date") from None
+        last = read_time(stop, "stop", self.dates)
+        self.step = read_duration(step, "step", self.dates)
+        if last <= first:
+            raise ParameterError("stop", stop, f"it is not after start, {start!r}: are the two exchanged?")
+        n = int((last - first) / self.step)
+        if n > _MOST_INTERVALS:
+            raise ParameterError("step", step, f"this makes {n} intervals: choose a larger step")
+        numbers = np.arange(n + 2)
+        if self.dates:  # in whole microseconds, so that equal dates are equal numbers
+            borders = (round(first * _MICROSECONDS) + round(self.step * _MICROSECONDS) * numbers) / _MICROSECONDS
+        else:
+            borders = first + self.step * numbers
+        self.borders = borders[borders <= last]
+        if len(self.borders) < 2:
+            raise ParameterError("stop", stop, "not one interval fits between start and stop: choose a smaller step")
+        if not (self.lengths > 0).all():
+            raise ParameterError("step", step, "it is too small for times of this size: choose a larger step")
+
+    @property
+    def n_intervals(self) -> int:
+        """Number of intervals."""
+        return len(self.borders) - 1
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Starts of the intervals: numbers, or datetime64 where times are dates."""
+        starts = self.borders[:-1]
+        return np.round(starts * _MICROSECONDS).astype("datetime64[us]") if self.dates else starts
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Lengths of the intervals as their borders give them; the step, up to rounding."""
+        return np.diff(self.borders)
+
+    def locate(self, times: np.ndarray) -> np.ndarray:
+        """Return the number of the interval in which each time falls; -1 where it is none.
+
+        Parameters
+        ----------
+        times : ndarray
+            Times in any order, dates as seconds since 1970. One at a border belongs to the interval that starts there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from omnirank.timeseries import Grid
+        >>> Grid(0, 10, 5).locate(np.array([0, 5, 4.9, 10, -1]))
+        array([ 0,  1,  0, -1, -1])
+        """
+        places = np.searchsorted(self.borders, times, side="right") - 1
+        places[places == self.n_intervals] = -1
+        return places
+
+    def cut(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Cut the intervals at points: return all borders of the pieces, and the interval of each piece.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from omnirank.timeseries import Grid
+        >>> Grid(0, 10, 5).cut(np.array([7.0, 2.0, 5.0, 30.0]))
+        (array([ 0.,  2.,  5.,  7., 10.]), array([0, 0, 1, 1]))
+        """
+        inside = points[(points > self.borders[0]) & (points < self.borders[-1])]
+        knots = np.unique(np.concatenate([self.borders, inside]))
+        # each border is looked up among the knots, not each knot among the borders: as a rule there are fewer
+        first = np.searchsorted(knots, self.borders, side="left")
+        return knots, np.repeat(np.arange(self.n_intervals), np.diff(first))
+
+    def __len__(self) -> int:
+        return self.n_intervals
+
+    def __repr__(self) -> str:
+        first = str(self.starts[0].astype("datetime64[s]")) if self.dates else f"{self.starts[0]:g}"
+        unit = " s" if self.dates else ""
+        return f"<Grid: {counted(self.n_intervals, 'interval')} from {first}, step {self.step:g}{unit}>"
+
+
+class _OfKinds:
+    """Base of what is of several kinds: one code per row, and the arrays that are taken with it."""
+
+    _what: ClassVar[str]
+    _arrays: ClassVar[tuple[str, ...]]
+    kinds: tuple[str, ...]
+    dates: bool
+
+    def _keep(self, kinds: Any, *arrays: np.ndarray) -> None:
+        """Note the kinds, and the arrays in the order of time."""
+        n, what = len(arrays[0]), self._what
+        names = np.full(n, what, object) if kinds is None else as_array(kinds)
+        if names.shape != (n,):
+            raise DataError(f"kinds of shape {names.shape} for {counted(n, what)}: give one per {what}")
+        odd = next((place for place, kind in enumerate(names.tolist()) if not isinstance(kind, str) or not kind), None)
+        if odd is not None:
+            raise DataError(f"the kind at position {odd} is {names[odd]!r}: give a text for each {what}")
+        different, codes = np.unique(names.astype(str), return_inverse=True)
+        self.kinds = (what,) if kinds is None else tuple(different.tolist())
+        order = np.lexsort(arrays[::-1])
+        self._codes = codes.reshape(-1)[order]
+        for name, array in zip(self._arrays, arrays, strict=True):
+            setattr(self, name, array[order])
+
+    def of(self: Self, kind: str) -> Self:
+        """Return what is of one kind; nothing, with a warning, where there is no such kind."""
+        if kind not in self.kinds:
+            # no error: what occurs in one period need not occur in another
+            more = ", ..." if len(self.kinds) > _MOST_NAMED else ""
+            there = f"there are {', '.join(self.kinds[:_MOST_NAMED])}{more}" if self.kinds else "there is nothing"
+            warnings.warn(
+                f"nothing is of the kind {kind!r}{did_you_mean(kind, self.kinds)}; {there}",
+                DataWarning,
+                stacklevel=caller_outside(),
+            )
+        chosen = np.flatnonzero(self._codes == (self.kinds.index(kind) if kind in self.kinds else -1))
+        part = copy.copy(self)
+        part.kinds, part._codes = (kind,), np.zeros(len(chosen), np.intp)
+        for name in self._arrays:
+            setattr(part, name, getattr(self, name)[chosen])
+        return part
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(len(self), self._what)} of {counted(len(self.kinds), 'kind')}>"
+
+
+class Events(_OfKinds):
     """What happens at points in time, each of one kind: commands, passages, alarms.
 
     Parameters
@@ -45,29 +407,16 @@ class Events:
     (('OFF', 'ON'), array([5., 7.]))
     """
 
+    _what = "event"
+    _arrays = ("times",)
+    times: np.ndarray
+
     def __init__(self, times: Any, kinds: Any = None) -> None:
         stamps, self.dates = read_times(times, "times of events")
-        self.kinds, codes = _read_kinds(kinds, len(stamps), "event")
-        order = np.argsort(stamps, kind="stable")
-        self.times, self._codes = stamps[order], codes[order]
-        self.times.flags.writeable = False
-
-    def of(self, kind: str) -> Events:
-        """Return the events of one kind; none, with a warning, where there is no such kind."""
-        chosen = _of_kind(kind, self.kinds, self._codes)
-        events = Events.__new__(Events)
-        events.times, events.kinds, events.dates = self.times[chosen], (kind,), self.dates
-        events._codes = self._codes[chosen] * 0
-        return events
-
-    def __len__(self) -> int:
-        return len(self.times)
-
-    def __repr__(self) -> str:
-        return f"<Events: {counted(len(self), 'event')} of {counted(len(self.kinds), 'kind')}>"
+        self._keep(kinds, stamps)
 
 
-class States:
+class States(_OfKinds):
     """What holds from one time to another, ``[start, end)``, each of one kind: pointings, eclipses; they may overlap.
 
     Parameters
@@ -94,6 +443,11 @@ class States:
     (('EARTH', 'NADIR'), array([ 5., 20.]))
     """
 
+    _what = "state"
+    _arrays = ("starts", "ends")
+    starts: np.ndarray
+    ends: np.ndarray
+
     def __init__(self, starts: Any, ends: Any, kinds: Any = None) -> None:
         first, self.dates = read_times(starts, "starts of states")
         last, dates = read_times(ends, "ends of states")
@@ -103,19 +457,7 @@ class States:
             check_same_kind(dates, self.dates, "the ends of states")
         if (last < first).any():
             raise DataError(f"the state at position {int(np.argmax(last < first))} ends before it starts")
-        self.kinds, codes = _read_kinds(kinds, len(first), "state")
-        order = np.lexsort((last, first))
-        self.starts, self.ends, self._codes = first[order], last[order], codes[order]
-        for array in (self.starts, self.ends):
-            array.flags.writeable = False
-
-    def of(self, kind: str) -> States:
-        """Return the states of one kind; none, with a warning, where there is no such kind."""
-        chosen = _of_kind(kind, self.kinds, self._codes)
-        states = States.__new__(States)
-        states.starts, states.ends = self.starts[chosen], self.ends[chosen]
-        states.kinds, states.dates, states._codes = (kind,), self.dates, self._codes[chosen] * 0
-        return states
+        self._keep(kinds, first, last)
 
     def union(self) -> tuple[np.ndarray, np.ndarray]:
         """Return starts and ends of the times in which any of the states holds: apart, in order, none empty.
@@ -137,41 +479,8 @@ class States:
     def holds_at(self, times: np.ndarray) -> np.ndarray:
         """Return 1 where a state holds at a time (a number, or seconds since 1970), 0 where none does."""
         starts, ends = self.union()
-        # as many states have begun as ended, unless one holds
+        # as many states have started as ended, unless one holds
         return (np.searchsorted(starts, times, "right") - np.searchsorted(ends, times, "right")).astype(np.float64)
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def __repr__(self) -> str:
-        return f"<States: {counted(len(self), 'state')} of {counted(len(self.kinds), 'kind')}>"
-
-
-def _of_kind(kind: str, kinds: tuple[str, ...], codes: np.ndarray) -> np.ndarray:
-    if kind not in kinds:
-        # no error: what occurs in one period need not occur in another
-        known = "there are " + ", ".join(kinds[:_MOST_NAMED]) + (", ..." if len(kinds) > _MOST_NAMED else "")
-        warnings.warn(
-            f"nothing is of the kind {kind!r}{did_you_mean(kind, kinds)}; {known if kinds else 'there is nothing'}",
-            DataWarning,
-            stacklevel=caller_outside(),
-        )
-    return np.flatnonzero(codes == (kinds.index(kind) if kind in kinds else -1))
-
-
-def _read_kinds(kinds: Any, n: int, what: str) -> tuple[tuple[str, ...], np.ndarray]:
-    """The different kinds, sorted, and the number of the kind of each row."""
-    if kinds is None:
-        return (what,), np.zeros(n, np.intp)
-    given = as_array(kinds)
-    if given.shape != (n,):
-        raise DataError(f"kinds of shape {given.shape} for {counted(n, what)}: give one per {what}")
-    strange = [place for place, kind in enumerate(given.tolist()) if not isinstance(kind, str) or not kind]
-    if strange:
-        kind = given[strange[0]]
-        raise DataError(f"the kind at position {strange[0]} is {kind!r}: give a text for each {what}")
-    different, codes = np.unique(given.astype(str), return_inverse=True)
-    return tuple(different.tolist()), codes.reshape(-1)
 
 
 class Series:
@@ -207,25 +516,10 @@ class Series:
         stamps, self.dates = read_times(times, "times")
         numbers = read_values(values, "values", len(stamps), "time stamp")
         known = ~np.isnan(numbers)
-        if not known.all():
-            stamps, numbers = stamps[known], numbers[known]
-        self.times, self.values = _one_value_per_time(stamps, numbers)
+        self.times, self.values = _one_value_per_time(stamps[known], numbers[known])
         # without a stamp nothing says whether times would be dates
         limited = max_gap is not None and len(known) > 0
-        longest = read_duration(max_gap, "max_gap", self.dates) if limited else np.inf
-        self.joined = np.diff(self.times) <= longest
-        self._freeze()
-
-    @classmethod
-    def _of_parts(cls, times: np.ndarray, values: np.ndarray, joined: np.ndarray, dates: bool) -> Series:
-        series = cls.__new__(cls)
-        series.times, series.values, series.joined, series.dates = times, values, joined, dates
-        series._freeze()
-        return series
-
-    def _freeze(self) -> None:
-        for array in (self.times, self.values, self.joined):
-            array.flags.writeable = False
+        self.joined = np.diff(self.times) <= (read_duration(max_gap, "max_gap", self.dates) if limited else np.inf)
 
     def at(self, times: Any) -> np.ndarray:
         """Return the values at some times (numbers or dates, in any order); NaN where the series is unknown.
@@ -245,26 +539,15 @@ class Series:
         """Return the values as `at` does, for times that are read already."""
         if not len(self):
             return np.full(len(times), np.nan)
-        before = np.searchsorted(self.times, times, side="right") - 1
-        measured = (before >= 0) & (self.times[np.maximum(before, 0)] == times)
-        known = measured | self.known_after(times, before)
+        after = np.searchsorted(self.times, times, side="right")
+        known = (np.r_[np.nan, self.times][after] == times) | self.known_after(times, after)
         return np.where(known, np.interp(times, self.times, self.values), np.nan)
 
-    def between(self, start: float, end: float) -> Series:
-        """Return the part that tells the values from one time to another: what was measured there and beside."""
-        first = max(0, int(np.searchsorted(self.times, start, side="right")) - 1)
-        last = min(len(self), int(np.searchsorted(self.times, end, side="left")) + 1)
-        return Series._of_parts(
-            self.times[first:last], self.values[first:last], self.joined[first : last - 1], self.dates
-        )
-
-    def known_after(self, times: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
-        """Return whether the series is known from each time up to the next measurement."""
-        if len(self) < 2:
-            return np.zeros(len(times), bool)
-        place = np.searchsorted(self.times, times, side="right") - 1 if before is None else before
-        last = len(self.joined) - 1
-        return (place >= 0) & (place <= last) & self.joined[np.clip(place, 0, last)]
+    def known_after(self, times: np.ndarray, after: np.ndarray | None = None) -> np.ndarray:
+        """Return whether the series is known from each time up to the next measurement (whose number is ``after``)."""
+        # nothing is known before the first measurement and after the last
+        places = np.searchsorted(self.times, times, side="right") if after is None else after
+        return np.r_[False, self.joined, False][places]
 
     def __len__(self) -> int:
         return len(self.times)
@@ -306,14 +589,14 @@ def combine(function: Callable[..., Any], *sources: Series | States) -> Series:
     array([600., 300.,   0.,   0.])
     """
     series = [source for source in sources if isinstance(source, Series)]
-    strange = [source for source in sources if not isinstance(source, Series | States)]
-    if strange or not series:
-        kind = f", not {type(strange[0]).__name__}" if strange else ", one Series at least"
+    odd = [source for source in sources if not isinstance(source, Series | States)]
+    if odd or not series:
+        kind = f", not {type(odd[0]).__name__}" if odd else ", one Series at least"
         raise DataTypeError(f"combine takes a function, then Series and States{kind}")
-    for source in sources:
-        if len(source):
-            check_same_kind(source.dates, _dates_of(sources), "some of the sources")
-    stamps = merged(*(one.times for one in series))
+    dates = [source.dates for source in sources if len(source)] or [False]
+    for kind_of_time in dates:
+        check_same_kind(kind_of_time, dates[0], "some of the sources")
+    stamps = np.unique(np.concatenate([one.times for one in series]))
     inputs = [one.values_at(stamps) if isinstance(one, Series) else one.holds_at(stamps) for one in sources]
     known = ~np.any([np.isnan(values) for values in inputs], axis=0)
     result = np.asarray(function(*(values[known] for values in inputs)), dtype=np.float64)
@@ -321,16 +604,12 @@ def combine(function: Callable[..., Any], *sources: Series | States) -> Series:
         raise DataError(f"the formula returned shape {result.shape} for {int(known.sum())} times: it works by element")
     if np.isinf(result).any():
         raise DataError("the formula gives infinite values: let it return NaN where it has no value")
-    values = np.full(len(stamps), np.nan)
-    values[known] = result
-    kept = np.flatnonzero(~np.isnan(values))
-    neighbours = np.diff(kept) == 1
+    kept = np.flatnonzero(known)[~np.isnan(result)]
     after = np.logical_and.reduce([one.known_after(stamps) for one in series])
-    return Series._of_parts(stamps[kept], values[kept], neighbours & after[kept[:-1]], _dates_of(sources))
-
-
-def _dates_of(sources: tuple[Series | States, ...]) -> bool:
-    return next((source.dates for source in sources if len(source)), False)
+    combined = copy.copy(series[0])
+    combined.times, combined.values, combined.dates = stamps[kept], result[~np.isnan(result)], dates[0]
+    combined.joined = (np.diff(kept) == 1) & after[kept[:-1]]
+    return combined
 
 
 def _one_value_per_time(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

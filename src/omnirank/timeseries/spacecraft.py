@@ -12,28 +12,25 @@ import pandas as pd
 from omnirank.core.parameters import check, count, number
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
-from omnirank.timeseries.grid import Grid
-from omnirank.timeseries.learning_table import LearningTable
-from omnirank.timeseries.sources import Events, Series, States, combine
+from omnirank.timeseries.learning_table import LearningTable, time_since
+from omnirank.timeseries.sources import Events, Grid, Series, States, combine
 
 GROUPS = ("influx", "commands", "pointing", "eclipses")
-SURFACES = ("panels", "+x", "-x", "+y", "-y", "+z", "-z")
 POINTINGS = ("EARTH", "INERTIAL", "LIMB", "NADIR", "SPOT", "WHEELS")
 UMBRA, PENUMBRA = "UMBRA", "PENUMBRA"
-# What drives each of the 33 heater lines, before and after the change of the regime.
-_BEFORE = (
-    *[("commands",)] * 10,
-    (),  # off while the gyroscopes warm its place
-    *[("influx",)] * 9,
-    *[("pointing",)] * 5,
-    *[("eclipses",)] * 3,
-    *[("influx",)] * 2,
-    *[("commands", "influx")] * 2,
-    (),  # never on
+# Heater lines, what drives them before the change of the regime, and after it. The first of the lines without a driver
+# is off while the gyroscopes warm its place, the last is never on.
+_LINES: tuple[tuple[int, tuple[str, ...], tuple[str, ...]], ...] = (
+    (10, ("commands",), ("commands",)),
+    (1, (), ("influx",)),
+    (9, ("influx",), ("influx",)),
+    (5, ("pointing",), ("pointing",)),
+    (3, ("eclipses",), ("eclipses",)),
+    (2, ("influx",), ("eclipses",)),
+    (2, ("commands", "influx"), ("commands", "influx")),
+    (1, (), ()),
 )
-_CHANGES: dict[int, tuple[str, ...]] = {10: ("influx",), 28: ("eclipses",), 29: ("eclipses",)}
-_AFTER = tuple(_CHANGES.get(line, groups) for line, groups in enumerate(_BEFORE))
-N_LINES = len(_BEFORE)
+N_LINES = sum(n for n, *_ in _LINES)
 CONSTANT_LINE = N_LINES - 1
 _ORBIT = 403  # minutes
 _SLEW = 15
@@ -44,77 +41,28 @@ _LAUNCH = np.datetime64("2017-08-17T00:00", "m")
 _EVERY = 2  # minutes between two measurements
 _MAX_GAP = "10min"
 _DAY = 1440
+# Minutes after which nothing is left of a command.
+_LONG_AGO = 1e9
 
 
-@dataclass(frozen=True, eq=False)
-class Flight:
-    """What happens on board, by minute.
-
-    Parameters
-    ----------
-    n_minutes : int
-        How long it takes; arrays by minute have one entry more, for the end.
-    angles : dict of str to ndarray
-        Angle between the Sun and the normal of each surface, in degrees.
-    solar : ndarray
-        The solar constant.
-    pointings, eclipses : list of (start, end, kind)
-        States, in minutes.
-    commands : dict of str to ndarray
-        Minutes in which each command is given.
-    """
-
-    n_minutes: int
-    angles: dict[str, np.ndarray]
-    solar: np.ndarray
-    pointings: list[tuple[int, int, str]]
-    eclipses: list[tuple[int, int, str]]
-    commands: dict[str, np.ndarray]
-
-
-def fly(n_minutes: int, n_commands: int, rng: np.random.Generator) -> Flight:
-    """Draw a flight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.timeseries.spacecraft import fly
-    >>> flight = fly(1440, 5, np.random.default_rng(0))
-    >>> sorted(flight.commands), len(flight.angles["panels"])
-    (['C01', 'C02', 'C03', 'C04', 'C05'], 1441)
-    """
-    pointings = _draw_pointings(n_minutes, rng)
-    minutes = np.arange(n_minutes + 1)
-    return Flight(
-        n_minutes,
-        _angles(pointings, minutes, rng),
-        590 + 100 * np.cos(2 * np.pi * minutes / (687 * 1440)),
-        pointings,
-        _eclipses(n_minutes),
-        _draw_commands(n_minutes, n_commands, rng),
-    )
-
-
-def _draw_pointings(n_minutes: int, rng: np.random.Generator) -> list[tuple[int, int, str]]:
+def _draw_pointings(n_minutes: int, rng: np.random.Generator) -> pd.DataFrame:
     lengths = rng.integers(40, 260, n_minutes // 40 + 2)
     ends = np.cumsum(lengths)
-    kinds = rng.choice(POINTINGS, len(lengths))
-    slots = zip((ends - lengths).tolist(), ends.tolist(), kinds.tolist(), strict=True)
-    return [slot for slot in slots if slot[0] < n_minutes]
+    slots = pd.DataFrame({"start": ends - lengths, "end": ends, "kind": rng.choice(POINTINGS, len(lengths))})
+    return slots[slots["start"] < n_minutes]
 
 
-def _angles(
-    pointings: list[tuple[int, int, str]], minutes: np.ndarray, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """Each pointing has an attitude of its own, whatever its kind: so groups of features tell different things."""
+def _draw_angles(pointings: pd.DataFrame, minutes: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Angles between the Sun and the normal of each surface, in degrees, by minute.
+
+    Each pointing has an attitude of its own, whatever its kind: so groups of features tell different things.
+    """
     suns = rng.normal(size=(len(pointings) + 1, 3))
     suns /= np.linalg.norm(suns, axis=1, keepdims=True)
-    starts = np.array([start for start, _, _ in pointings])
-    ends = np.array([end for _, end, _ in pointings])
     # an attitude is kept until the slew at the end of its slot
-    knots = np.sort(np.concatenate([starts, ends - _SLEW]))
-    held = np.repeat(suns[:-1], 2, axis=0)
-    sun = np.column_stack([np.interp(minutes, knots, held[:, axis]) for axis in range(3)])
+    knots = np.sort(np.concatenate([pointings["start"], pointings["end"] - _SLEW]))
+    attitudes = np.repeat(suns[:-1], 2, axis=0)
+    sun = np.column_stack([np.interp(minutes, knots, attitudes[:, axis]) for axis in range(3)])
     sun /= np.maximum(np.linalg.norm(sun, axis=1, keepdims=True), 1e-9)
     # panels that always faced the Sun would tell eclipses as well as eclipses themselves do: no truth to be found
     turned = np.repeat(rng.uniform(0, 120, len(pointings)), 2)
@@ -125,17 +73,13 @@ def _angles(
     return angles
 
 
-def _eclipses(n_minutes: int) -> list[tuple[int, int, str]]:
-    found = []
-    for middle in range(200, n_minutes, _ORBIT):
-        half = round(22 + 8 * np.sin(2 * np.pi * middle / (60 * 1440)))
-        first, last = middle - half, middle + half
-        found += [
-            (first - _PENUMBRA_MINUTES, first, PENUMBRA),
-            (first, last, UMBRA),
-            (last, last + _PENUMBRA_MINUTES, PENUMBRA),
-        ]
-    return found
+def _eclipses(n_minutes: int) -> pd.DataFrame:
+    middle = np.arange(200, n_minutes, _ORBIT)
+    half = np.round(22 + 8 * np.sin(2 * np.pi * middle / (60 * 1440))).astype(int)
+    first, last = middle - half, middle + half
+    edges = np.column_stack([first - _PENUMBRA_MINUTES, first, last, last + _PENUMBRA_MINUTES])
+    kinds = np.tile([PENUMBRA, UMBRA, PENUMBRA], len(middle))
+    return pd.DataFrame({"start": edges[:, :-1].ravel(), "end": edges[:, 1:].ravel(), "kind": kinds})
 
 
 def _draw_commands(n_minutes: int, n_commands: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -147,101 +91,43 @@ def _draw_commands(n_minutes: int, n_commands: int, rng: np.random.Generator) ->
     }
 
 
-# -- heaters ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Driver:
-    """What a heater line answers to: a surface, a command, a kind of pointing or the umbra."""
-
-    line: int
-    group: str
-    source: str
-    before: bool
-    after: bool
-
-
-def draw_drivers(flight: Flight, rng: np.random.Generator) -> list[Driver]:
+def _draw_drivers(sources: dict[str, Sequence[str]], rng: np.random.Generator) -> pd.DataFrame:
     """Draw which surface, command or pointing drives each line; a group drives the same line by the same source."""
-    sources = {
-        "influx": SURFACES[1:],  # panels are far from the heaters
-        "commands": tuple(flight.commands),
-        "pointing": POINTINGS,
-        "eclipses": (UMBRA,),
-    }
-    found = []
-    for line, (before, after) in enumerate(zip(_BEFORE, _AFTER, strict=True)):
+    rows = []
+    lines = (groups for n, *groups in _LINES for _ in range(n))
+    for line, (before, after) in enumerate(lines):
         for group in GROUPS:
             if group in before + after:
-                source = str(rng.choice(sources[group]))
-                found.append(Driver(line, group, source, group in before, group in after))
-    return found
+                name = f"heater{line + 1:02d}"
+                rows.append((name, group, str(rng.choice(sources[group])), group in before, group in after))
+    return pd.DataFrame(rows, columns=["line", "group", "source", "before", "after"])
 
 
-def draw_currents(
-    flight: Flight, drivers: list[Driver], change: int, noise: float, rng: np.random.Generator
-) -> np.ndarray:
+def _with_noise(
+    drivers: pd.DataFrame, answers: Sequence[np.ndarray], later: np.ndarray, noise: float, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
     """Return the current of each line by minute: what its drivers ask for in their regime, and noise.
 
     Noise of a line in use stays alike for a while; of one that is off, only that of the sensor is left.
     """
-    n = flight.n_minutes + 1
-    currents, in_use = np.zeros((N_LINES, n)), np.zeros((N_LINES, n), bool)
-    later = np.arange(n) >= change
-    for driver in drivers:
-        active = np.where(later, driver.after, driver.before)
-        currents[driver.line] += active * _answer(flight, driver)
-        in_use[driver.line] |= active
-    for line in range(N_LINES):
+    names, n = [f"heater{line + 1:02d}" for line in range(N_LINES)], len(later)
+    currents = {name: np.zeros(n) for name in names}
+    in_use = {name: np.zeros(n, bool) for name in names}
+    for (line, before, after), answer in zip(drivers[["line", "before", "after"]].to_numpy(), answers, strict=True):
+        active = np.where(later, bool(after), bool(before))
+        currents[line] += active * answer
+        in_use[line] |= active
+    for name in names:
         drift = _smoothed(rng.normal(size=n), _NOISE_MINUTES)
         sensor = _SENSOR_NOISE * rng.normal(size=n)
-        if line != CONSTANT_LINE:
-            currents[line] += np.where(in_use[line], 0.05 + noise * drift / np.std(drift), sensor)
+        if name != names[CONSTANT_LINE]:
+            currents[name] += np.where(in_use[name], 0.05 + noise * drift / np.std(drift), sensor)
     return currents
 
 
-def _answer(flight: Flight, driver: Driver) -> np.ndarray:
-    """The current that a driver asks for, between 0 and about 1."""
-    n = flight.n_minutes + 1
-    if driver.group == "commands":
-        return np.exp(-minutes_since(flight.commands[driver.source], n) / 180)
-    if driver.group == "influx":
-        power = np.maximum(np.cos(np.radians(flight.angles[driver.source])), 0) * flight.solar / 690
-        lit = 1 - held(flight.eclipses, UMBRA, n) - 0.5 * held(flight.eclipses, PENUMBRA, n)
-        return np.clip(1 - 1.5 * _smoothed(power * lit, 60), 0, 1)  # a thermostat: the colder, the more
-    states = flight.pointings if driver.group == "pointing" else flight.eclipses
-    return held(states, driver.source, n)
-
-
-def held(states: list[tuple[int, int, str]], kind: str, n: int) -> np.ndarray:
-    """Return 1 in the minutes in which a state of a kind holds, 0 in others.
-
-    Examples
-    --------
-    >>> from omnirank.timeseries.spacecraft import held
-    >>> held([(1, 3, "a"), (3, 4, "b")], "a", 5)
-    array([0., 1., 1., 0., 0.])
-    """
-    found = np.zeros(n)
-    for start, end, name in states:
-        if name == kind:
-            found[max(start, 0) : end] = 1.0
-    return found
-
-
-def minutes_since(times: np.ndarray, n: int) -> np.ndarray:
-    """Return for each of n minutes how many ago the last of some times was; infinite before the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.timeseries.spacecraft import minutes_since
-    >>> minutes_since(np.array([1, 3]), 5)
-    array([inf,  0.,  1.,  0.,  1.])
-    """
-    minutes = np.arange(n)
-    last = np.r_[-np.inf, times][np.searchsorted(times, minutes, side="right")]
-    return minutes - last
+def _held(states: pd.DataFrame, kind: str, minutes: np.ndarray) -> np.ndarray:
+    chosen = states[states["kind"] == kind]
+    return States(chosen["start"], chosen["end"]).holds_at(minutes)
 
 
 def _smoothed(values: np.ndarray, minutes: float) -> np.ndarray:
@@ -313,10 +199,8 @@ class Spacecraft:
         {'influx': True, 'commands': True, 'pointing': False, 'eclipses': False}
         """
         rows = self.drivers[self.drivers[period]]
-        found = pd.DataFrame(False, index=list(self.currents), columns=list(GROUPS))
-        for line, group in zip(rows["line"], rows["group"], strict=True):
-            found.loc[line, group] = True
-        return found
+        counts = pd.crosstab(rows["line"], rows["group"]).rename_axis(index=None, columns=None)
+        return counts.reindex(list(self.currents), columns=list(GROUPS)) > 0
 
     def learning_table(
         self, step: Any = "15min", *, lags: Sequence[int] = (1, 2, 4, 6, 8), cap: Any = "1D"
@@ -420,26 +304,45 @@ def make_spacecraft(
     rng = stream(root_entropy(random_state), 0)
     n_minutes = n_days * _DAY
     changes_at = round(change * n_days * 24) * 60
-    flight = fly(n_minutes, n_commands, rng)
-    drivers = draw_drivers(flight, rng)
-    currents = draw_currents(flight, drivers, changes_at, noise, rng)
-    minutes = np.arange(0, n_minutes + 1, _EVERY)
-    names = [f"heater{line + 1:02d}" for line in range(N_LINES)]
-    sent = minutes[_received(len(minutes), rng)]
+    minutes = np.arange(n_minutes + 1)
+    pointings, eclipses = _draw_pointings(n_minutes, rng), _eclipses(n_minutes)
+    angles = _draw_angles(pointings, minutes, rng)
+    solar = 590 + 100 * np.cos(2 * np.pi * minutes / (687 * 1440))
+    commands = _draw_commands(n_minutes, n_commands, rng)
+    # panels are far from the heaters
+    drivers = _draw_drivers(
+        {"influx": list(angles)[1:], "commands": list(commands), "pointing": POINTINGS, "eclipses": [UMBRA]}, rng
+    )
+    lit = 1 - _held(eclipses, UMBRA, minutes) - 0.5 * _held(eclipses, PENUMBRA, minutes)
+
+    def answer(group: str, source: str) -> np.ndarray:
+        """The current that a driver asks for, between 0 and about 1."""
+        if group == "commands":
+            since = time_since(Events(commands[source]), Grid(0, n_minutes + 1, 1), _LONG_AGO)
+            return np.exp(-since / 180)
+        if group == "influx":
+            power = np.maximum(np.cos(np.radians(angles[source])), 0) * solar / 690
+            return np.clip(1 - 1.5 * _smoothed(power * lit, 60), 0, 1)  # a thermostat: the colder, the more
+        return _held(pointings if group == "pointing" else eclipses, source, minutes)
+
+    answers = [answer(*pair) for pair in drivers[["group", "source"]].to_numpy().tolist()]
+    currents = _with_noise(drivers, answers, minutes >= changes_at, noise, rng)
+    measured = minutes[::_EVERY]
+    sent = measured[_received(len(measured), rng)]
     # now and then one measurement is lost, of which the table sees nothing: gaps of ten minutes are filled
-    seen = minutes[(rng.random(len(minutes)) > 0.01) | (minutes == 0) | (minutes == n_minutes)]
-    codes = [code for code, times in flight.commands.items() for _ in times]
+    seen = measured[(rng.random(len(measured)) > 0.01) | (measured == 0) | (measured == n_minutes)]
+    codes = np.repeat(list(commands), [len(times) for times in commands.values()])
     return Spacecraft(
         start=_LAUNCH,
         stop=_LAUNCH + n_minutes,
         change=_LAUNCH + changes_at,
-        angles={name: _series(seen, values, _MAX_GAP) for name, values in flight.angles.items()},
-        solar_constant=_series(np.arange(0, n_minutes + 1, 360), flight.solar),
-        commands=Events(_LAUNCH + np.concatenate(list(flight.commands.values())), codes),
-        pointings=_states(flight.pointings),
-        eclipses=_states(flight.eclipses),
-        currents={name: _series(sent, currents[line], _MAX_GAP) for line, name in enumerate(names)},
-        drivers=_truth(drivers, names),
+        angles={name: Series(_LAUNCH + seen, values[seen], max_gap=_MAX_GAP) for name, values in angles.items()},
+        solar_constant=Series(_LAUNCH + minutes[::360], solar[::360]),
+        commands=Events(_LAUNCH + np.concatenate(list(commands.values())), codes),
+        pointings=_states(pointings),
+        eclipses=_states(eclipses),
+        currents={name: Series(_LAUNCH + sent, values[sent], max_gap=_MAX_GAP) for name, values in currents.items()},
+        drivers=drivers,
     )
 
 
@@ -453,15 +356,5 @@ def _received(n: int, rng: np.random.Generator) -> np.ndarray:
     return received
 
 
-def _series(minutes: np.ndarray, values: np.ndarray, max_gap: str | None = None) -> Series:
-    return Series(_LAUNCH + minutes, values[minutes], max_gap=max_gap)
-
-
-def _states(states: list[tuple[int, int, str]]) -> States:
-    starts, ends, kinds = zip(*states, strict=True)
-    return States(_LAUNCH + np.array(starts), _LAUNCH + np.array(ends), kinds)
-
-
-def _truth(drivers: list[Driver], names: list[str]) -> pd.DataFrame:
-    rows = [(names[d.line], d.group, d.source, d.before, d.after) for d in drivers]
-    return pd.DataFrame(rows, columns=["line", "group", "source", "before", "after"])
+def _states(states: pd.DataFrame) -> States:
+    return States(_LAUNCH + states["start"].to_numpy(), _LAUNCH + states["end"].to_numpy(), states["kind"].to_numpy())

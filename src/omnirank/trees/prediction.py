@@ -31,10 +31,10 @@ def row_blocks(n_rows: int, n_columns: int, n_workers: int = 1) -> list[slice]:
 
 def _by_blocks(work: Callable[[slice], np.ndarray], table: Table, n_jobs: int | None) -> np.ndarray:
     """Results of all blocks of rows, one below the other."""
-    found = row_blocks(table.n_rows, table.n_columns, worker_count(n_jobs))
-    if len(found) == 1:  # starting workers would take longer than a few predictions
-        return work(found[0])
-    return np.concatenate(run_parallel(work, found, n_jobs))
+    parts = row_blocks(table.n_rows, table.n_columns, worker_count(n_jobs))
+    if len(parts) == 1:  # starting workers would take longer than a few predictions
+        return work(parts[0])
+    return np.concatenate(run_parallel(work, parts, n_jobs))
 
 
 def average_means(
@@ -140,7 +140,7 @@ def _block(table: Table, rows: slice) -> np.ndarray:
 
 
 def _add(tree: Tree, block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
-    from omnirank.trees.kernels.predict import DenseMeans, SparseMeans, ValueTests, add_means
+    from omnirank.trees.kernels.route import DenseMeans, Matrix, SparseMeans, add_means
 
     means: Any
     if tree.values is None or tree.value_row is None:
@@ -149,13 +149,5 @@ def _add(tree: Tree, block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> No
         means = SparseMeans(tree.value_row, tree.values.indptr, tree.values.indices, tree.values.data)
     else:
         means = DenseMeans(tree.value_row, tree.values)
-    tests = ValueTests(
-        tree.feature,
-        tree.threshold,
-        tree.right,
-        tree.missing_left,
-        tree.subset_start,
-        tree.subsets,
-        tree.n_levels,
-    )
-    add_means(tests, means, block, rows.copy(), np.empty_like(rows), np.empty((len(rows) + 1, 3), np.int64), out)
+    memory = rows.copy(), np.empty_like(rows), np.empty((len(rows) + 1, 3), np.int64)
+    add_means(tree.tests, Matrix(block, tree.n_levels), means, *memory, out)

@@ -1,14 +1,18 @@
-"""Prototypes: the means of the target's columns in the nodes of a tree."""
+"""What the nodes of a tree hold of the target's columns: their means (prototypes), and what each adds to the gains."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.variances import divided
-from omnirank.tasks.columns import PrototypeColumns
+from omnirank.core.variances import centred_for_sums, divided, near_centres
+from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
+
+# Columns with unknown or dense cells that are summed over all nodes at once.
+_BLOCK = 64
 
 
 def membership(grown: Any, nodes: np.ndarray, n_rows: int) -> Any:
@@ -59,8 +63,9 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
     known = ~np.isnan(values)
     if known.all():
         nodes = np.flatnonzero(leaf) if leaves_only else np.arange(len(leaf))
-        means = (membership(grown, nodes, n_rows) @ values) / grown.weight[nodes, None]
-        return divided(means, 1 / large), _rows_of(nodes, len(leaf))
+        members = membership(grown, nodes, n_rows)
+        means = (members @ values) / grown.weight[nodes, None]
+        return divided(_exact_where_equal(means, members, values), 1 / large), _rows_of(nodes, len(leaf))
     nodes = np.arange(len(leaf))
     weights = membership(grown, nodes, n_rows)
     sums, known_weight = weights @ np.where(known, values, 0.0), weights @ known.astype(np.float64)
@@ -79,7 +84,65 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
     return means[leaf], _rows_of(np.flatnonzero(leaf), len(leaf))
 
 
+def _exact_where_equal(means: np.ndarray, members: Any, values: np.ndarray) -> np.ndarray:
+    """Replace means of equal values by these values: a rounded mean would pass as an error of the tree."""
+    own, starts = values[members.indices], members.indptr[:-1]
+    least = np.minimum.reduceat(own, starts)
+    return np.where(least == np.maximum.reduceat(own, starts), least, means)
+
+
 def _rows_of(nodes: np.ndarray, n_nodes: int) -> np.ndarray:
     rows = np.full(n_nodes, -1)
     rows[nodes] = np.arange(len(nodes))
     return rows
+
+
+def column_gains(
+    grown: Any, columns: PrototypeColumns, clustering: ClusteringColumns, weight: np.ndarray
+) -> Iterator[tuple[np.ndarray, Any]]:
+    """Yield blocks of prototype columns, and what each column adds to the gain of each inner node.
+
+    Column c adds lambda_c (N0 / K0_c) [S_L^2 / K_L + S_R^2 / K_R - S^2 / K], with the sums S and the weights K of
+    its known cells in the node and in its children, N0 and K0 those of the training set.
+
+    Parameters
+    ----------
+    grown : GrownTree
+        The tree.
+    columns, clustering
+        The coded target; the weights lambda may be others than those the tree was grown with.
+    weight : ndarray
+        Weights of the training examples.
+    """
+    inner = np.flatnonzero(grown.feature >= 0)
+    members = membership(grown, np.arange(len(grown.feature)), len(columns.labelled))
+    n_columns = len(clustering.columns)
+    scatter_of, size = (_sparse_scatter, n_columns) if columns.is_sparse_and_known else (_scatter, _BLOCK)
+    for start in range(0, n_columns, size or 1):
+        block = slice(start, start + size)
+        chosen = ClusteringColumns(clustering.columns[block], clustering.weights[block], clustering.unit[block])
+        scatter = scatter_of(members, columns, chosen, weight)
+        yield chosen.columns, scatter[inner + 1] + scatter[grown.right[inner]] - scatter[inner]
+
+
+def _sparse_scatter(members: Any, columns: PrototypeColumns, chosen: ClusteringColumns, weight: np.ndarray) -> Any:
+    """Scaled S^2 / K of labels or sparse features in all nodes; those that a node lacks cost nothing."""
+    sums = sparse.csr_array(members @ centred_for_sums(chosen.cells(columns.matrix), weight))
+    known = np.repeat(np.asarray(members.sum(axis=1)).ravel(), np.diff(sums.indptr))
+    sums.data = sums.data**2 / known * chosen.weights[sums.indices]
+    return sums
+
+
+def _scatter(members: Any, columns: PrototypeColumns, chosen: ClusteringColumns, weight: np.ndarray) -> np.ndarray:
+    """Scaled (N0 / K0) S^2 / K of the centred columns in all nodes, 0 where nothing is known."""
+    matrix = chosen.cells(columns.matrix)
+    values = matrix.toarray() if columns.is_sparse else matrix
+    known = ~np.isnan(values)
+    if columns.is_sparse:
+        known &= columns.labelled[:, None]
+    total = weight @ known
+    means = (weight @ np.where(known, values, 0.0)) / total
+    values = np.where(known, values - near_centres(np.where(known, values, np.nan), means), 0.0)
+    sums, weights = members @ values, members @ known.astype(np.float64)
+    terms = np.divide(sums**2, weights, out=np.zeros(sums.shape), where=weights > 0)
+    return terms * (weight.sum() / total) * chosen.weights

@@ -11,8 +11,7 @@ from scipy import sparse
 from omnirank.core.variances import centred_for_sums
 from omnirank.data.table import is_sparse
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns, plain_columns
-from omnirank.trees.column_gains import column_gains
-from omnirank.trees.prototypes import membership, node_means
+from omnirank.trees.prototypes import column_gains, membership, node_means
 
 # The factor of M5' is (n + 2 v) / (n - v): with it trees are as small as published ones, with 1 twice as large.
 M5_PENALTY = 2.0
@@ -51,7 +50,7 @@ def prune(
     """
     unpruned = grown
     if rule.plain:
-        plain = plain_columns(columns, clustering)
+        plain = plain_columns(columns, clustering, weight)
         change = replace(clustering, weights=plain.weights - clustering.weights)
         gain, inner = grown.gain.copy(), grown.feature >= 0
         for _, gains in column_gains(grown, columns, change, weight):
@@ -169,11 +168,10 @@ def leaf_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringCol
     values[~columns.labelled] = np.nan
     known = ~np.isnan(values)
     scale = clustering.weights * (weight.sum() / (weight @ known))
-    # in preorder the rows of the leaves follow each other
-    leaf = np.repeat(np.arange(len(leaves)), (grown.last - grown.first)[leaves])
-    rows = grown.rows.astype(np.int64)
+    members = membership(grown, leaves, len(columns.labelled))
+    leaf, rows = np.repeat(np.arange(len(leaves)), np.diff(members.indptr)), members.indices
     distance = np.where(known[rows], values[rows] - clustering.cells(means)[leaf], 0.0)
-    return np.bincount(leaf, grown.row_weight * (distance**2 @ scale), len(leaves))
+    return np.bincount(leaf, members.data * (distance**2 @ scale), len(leaves))
 
 
 def without_subtrees(grown: Any, is_leaf: np.ndarray) -> Any:

@@ -2,7 +2,7 @@
 
 Each column is scaled by the square root of its weight, so that the impurity of a set of examples is the total variance
 of its rows. The kind of space (one column, dense columns, products of rows, blocks with unknown values, label sets,
-target and features) is chosen here, from the shape of the data and the layout of the features, and nowhere else.
+target and features) is chosen in :mod:`omnirank.trees.layout`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
-from omnirank.core.variances import centred_for_sums
+from omnirank.core.variances import centred_for_sums, near_centres
 from omnirank.data.table import check_size
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
+from omnirank.trees.layout import space_kind
 
-# A dense row costs about as much as this share of its columns would cost as labels of a set.
-_LABEL_SET_DENSITY = 1 / 16
+# Dense columns are padded to a multiple of this.
 _LANES = 8
-# Products of all pairs of rows are kept for up to this many rows (128 MB), and where they spare something.
-_MOST_GRAM_ROWS = 4096
-_LEAST_GRAM_COLUMNS = 64
-# Columns are not centred on a mean that is more than this many times as large as a tenth of their values.
-_MOST_LARGER = 4096
 
 
 def clustering_space(
@@ -33,6 +28,8 @@ def clustering_space(
     clustering: ClusteringColumns,
     sample_weight: np.ndarray | None = None,
     on_cells: bool = False,
+    beside: bool = False,
+    gram: bool = True,
 ) -> Any:
     """Return the space of a coded target, or of features that take its place, as kernels take it.
 
@@ -45,8 +42,8 @@ def clustering_space(
         The coded target.
     sample_weight : ndarray, optional
         Weights of the examples.
-    on_cells : bool
-        Whether trees are grown on the non-zero cells of the features (:mod:`omnirank.trees.layout`).
+    on_cells, beside, gram : bool
+        As in :class:`omnirank.trees.layout.SpaceFacts`.
 
     Examples
     --------
@@ -60,31 +57,23 @@ def clustering_space(
     """
     if not len(clustering.columns):
         raise DataError("the target is constant: there is nothing to split on")
-    scale = np.sqrt(clustering.weights)
+    scale, cells = np.sqrt(clustering.weights), clustering.cells(columns.matrix)
+    kind = space_kind(cells, columns, on_cells, beside, gram)
+    if kind == "LabelSets":
+        return _label_sets(cells, scale)
+    if kind == "SparseRows":
+        return _sparse_rows(cells, scale, sample_weight)
     if columns.is_sparse:
-        matrix = clustering.cells(columns.matrix)
-        if columns.labelled.all() and not np.isnan(matrix.data).any():
-            if ((matrix.data == 0) | (matrix.data == 1)).all():
-                return _label_sets(matrix, scale)
-            if on_cells:
-                return _sparse_rows(matrix, scale, sample_weight)
-        values = matrix.toarray()
-        values[~columns.labelled] = np.nan
-    else:
-        values = clustering.cells(columns.matrix)
-    known = ~np.isnan(values)
-    if known.all():
-        if _is_label_matrix(values):
-            return _label_sets(sparse.csr_array(values), scale)
-        return _all_known(values, scale, sample_weight, gram=not on_cells)
-    return _blocks(values, known, scale, sample_weight)
+        cells = cells.toarray()
+        cells[~columns.labelled] = np.nan
+    if kind == "DenseBlocks":
+        return _blocks(cells, ~np.isnan(cells), scale, sample_weight)
+    return _all_known(kind, cells, scale, sample_weight)
 
 
-def constant_space(n_rows: int) -> Any:
+def constant_space(n_rows: int, kind: str = "OneColumn") -> Any:
     """Return the space in which all rows are alike, so that no tree splits."""
-    from omnirank.trees.kernels.spaces import OneColumn
-
-    return OneColumn(np.zeros(n_rows))
+    return _dense(kind, np.zeros((n_rows, 1)))
 
 
 def two_part_space(
@@ -107,50 +96,29 @@ def two_part_space(
     on_cells : bool
         Whether trees are grown on the non-zero cells of the features (:mod:`omnirank.trees.layout`).
     """
-    from omnirank.trees.kernels.two_parts import TwoParts
+    from omnirank.trees.kernels.unknown import TwoParts
 
     columns, clustering = target
     known = columns.labelled
     weight = np.ones(len(known)) if sample_weight is None else sample_weight
     varies = bool(len(clustering.columns)) and bool(clustering.weights.any())
-    own: Any = constant_space(len(known))
-    feature_space = own
+    beside = varies or least_labelled > 0
+    empty = "OneColumn" if not beside else "DenseColumns" if on_cells else "KnownBlocks"
+    own = feature_space = constant_space(len(known), empty)
     if varies:
         labelled = replace(columns, matrix=columns.matrix[known], labelled=known[known])
         # products of labelled rows do not serve nodes of all rows
-        found = clustering_space(labelled, clustering, weight[known], on_cells=True)
-        own = _spread(found, known, weight.sum() / weight[known].sum())
+        space = clustering_space(labelled, clustering, weight[known], on_cells, beside, gram=False)
+        own = _spread(space, known, weight.sum() / weight[known].sum())
     if len(features[1].columns) and features[1].weights.any():
-        feature_space = clustering_space(*features, sample_weight, on_cells)
-    if not varies and not least_labelled:
-        return feature_space
-    if on_cells:
-        return TwoParts(_in_columns(own), feature_space, known, float(least_labelled))
-    return TwoParts(_in_blocks(own), _in_blocks(feature_space), known, float(least_labelled))
-
-
-def _in_columns(space: Any) -> Any:
-    """One column as several: one kind less to be compiled in pairs."""
-    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
-
-    return DenseColumns(_padded(space.z[:, None])) if isinstance(space, OneColumn) else space
-
-
-def _in_blocks(space: Any) -> Any:
-    """Dense columns as one block that all rows know: one kind less to be compiled in pairs."""
-    from omnirank.trees.kernels.blocks import DenseBlocks
-    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
-
-    if not isinstance(space, OneColumn | DenseColumns):
-        return space
-    z = space.z[:, None] if isinstance(space, OneColumn) else space.z
-    return DenseBlocks(z, np.array([0, z.shape[1]]), np.ones((1, len(z))))
+        feature_space = clustering_space(*features, sample_weight, on_cells, beside)
+    return TwoParts(own, feature_space, known, float(least_labelled)) if beside else feature_space
 
 
 def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
     """The space of the known rows with places for all rows; its impurities count ``factor`` times."""
-    from omnirank.trees.kernels.blocks import DenseBlocks
     from omnirank.trees.kernels.labels import LabelSets
+    from omnirank.trees.kernels.unknown import DenseBlocks
 
     if isinstance(space, LabelSets):
         sizes = np.zeros(len(known) + 1, np.uint32)
@@ -161,15 +129,9 @@ def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
     if isinstance(space, DenseBlocks):
         masks = np.zeros((len(space.known), len(known)))
         masks[:, known] = space.known
-        return space._replace(z=z, known=masks)
+        # the two parts know which rows are labelled
+        return space._replace(z=z, known=np.ones_like(masks) if space.known.all() else masks)
     return space._replace(z=z)
-
-
-def _is_label_matrix(values: np.ndarray) -> bool:
-    if values.shape[1] < _LANES:
-        return False
-    ones = np.count_nonzero(values)
-    return bool(ones <= _LABEL_SET_DENSITY * values.size and ((values == 0) | (values == 1)).all())
 
 
 def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
@@ -191,23 +153,28 @@ def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> A
     return SparseRows(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), values, scale)
 
 
-def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None, gram: bool = True) -> Any:
-    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+def _all_known(kind: str, values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
+    return _dense(kind, (values - _centres(values, weight)) * scale)
 
-    centred = (values - _centres(values, weight)) * scale
-    if centred.shape[1] == 1:
+
+def _dense(kind: str, centred: np.ndarray) -> Any:
+    """The space of a kind for columns that are known in all rows, centred and scaled."""
+    from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
+    from omnirank.trees.kernels.unknown import DenseBlocks
+
+    if kind == "OneColumn":
         return OneColumn(np.ascontiguousarray(centred[:, 0]))
-    n_rows, n_columns = centred.shape
-    if gram and max(n_rows + 1, _LEAST_GRAM_COLUMNS) <= n_columns and n_rows <= _MOST_GRAM_ROWS:
-        from omnirank.trees.kernels.gram import GramColumns
-
+    if kind == "GramColumns":
         return GramColumns(np.ascontiguousarray(centred), centred @ centred.T)
-    return DenseColumns(_padded(centred))
+    if kind == "DenseColumns":
+        return DenseColumns(_padded(centred))
+    z = centred if centred.shape[1] == 1 else _padded(centred)
+    return DenseBlocks(np.ascontiguousarray(z), np.array([0, z.shape[1]]), np.ones((1, len(z))))
 
 
 def _blocks(values: np.ndarray, known: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
     """Group the columns by the rows in which they are known."""
-    from omnirank.trees.kernels.blocks import DenseBlocks
+    from omnirank.trees.kernels.unknown import DenseBlocks
 
     w = np.ones(len(values)) if weight is None else weight
     patterns: dict[bytes, list[int]] = {}
@@ -234,10 +201,7 @@ def _centres(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 
     One outlier may move a mean far from all other values.
     """
-    centres = np.asarray(np.average(values, axis=0, weights=weight))
-    tenth = len(values) // 10
-    small = np.partition(np.where(values == 0, np.inf, np.abs(values)), tenth, axis=0)[tenth]
-    return np.where(np.abs(centres) > _MOST_LARGER * small, 0.0, centres)
+    return near_centres(values, np.asarray(np.average(values, axis=0, weights=weight)))
 
 
 def _padded(block: np.ndarray) -> np.ndarray:

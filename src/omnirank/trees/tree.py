@@ -1,20 +1,25 @@
-"""A tree as flat arrays, ready to predict."""
+"""A tree as flat arrays, ready to predict; many trees as a few arrays, for files."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.files import StoredArrays
 from omnirank.core.immutable import PickledWithoutCaches
-from omnirank.data.table import Levels, Table
+from omnirank.data.table import Levels, Table, is_sparse
 from omnirank.trees.prototypes import parents_of
 
 # The threshold of a test whether there is a value at all: finite values are on one side, infinite ones on the other.
 MOST = float(np.finfo(np.float64).max)
+_MOST_NODES = 2**31 - 1
+_WORD_BITS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,14 @@ class Tree(PickledWithoutCaches):
         """Number of levels of each feature, 0 for a numeric one."""
         return np.array([0 if lev is None else len(lev) for lev in self.levels], np.int32)
 
+    @property
+    def tests(self) -> Any:
+        """The tests as kernels take them."""
+        from omnirank.trees.kernels.route import Tests
+
+        start, subsets = self.subset_start, self.subsets
+        return Tests(self.feature, self.threshold, self.right, self.missing_left, start, subsets)
+
     def left_levels(self, node: int) -> tuple[Any, ...]:
         """Return the levels that go left in a node with a nominal test."""
         levels = self.levels[self.feature[node]] or ()
@@ -100,18 +113,11 @@ class Tree(PickledWithoutCaches):
 
     def apply(self, matrix: np.ndarray) -> np.ndarray:
         """Return the leaf of each row of a routing matrix (see :func:`routing_matrix`)."""
-        from omnirank.trees.kernels.route import leaves_of_values
+        from omnirank.trees.kernels.route import Matrix, find_leaves
 
-        return leaves_of_values(
-            self.feature,
-            self.threshold,
-            self.right,
-            self.missing_left,
-            self.subset_start,
-            self.subsets,
-            self.n_levels,
-            matrix,
-        )
+        leaves = np.empty(len(matrix), np.int32)
+        find_leaves(self.tests, Matrix(matrix.T, self.n_levels), leaves)
+        return leaves
 
     def means(self, leaves: np.ndarray) -> Any:
         """Return the prototypes of leaves (dense, or sparse for many labels)."""
@@ -247,3 +253,186 @@ def routing_matrix(table: Table, rows: slice | None = None) -> np.ndarray:
     matrix[:, ~part.is_nominal] = part.numeric
     matrix[:, part.is_nominal] = np.where(part.codes < 0, np.nan, part.codes)
     return matrix
+
+
+# -- files ----------------------------------------------------------------------------------------------------
+
+
+def arrays_of_trees(trees: Sequence[Tree]) -> dict[str, np.ndarray]:
+    """Return the arrays that hold the trees of one model.
+
+    Nodes are in preorder, so that ``feature`` (-1 in a leaf) tells children and depths. There is a ``gain`` and a bit
+    of ``missing_left`` for each test, a ``threshold`` for each numeric one, the bits of its levels (``subsets``) for
+    each nominal one, and a ``weight`` for each node. Prototypes are those of the leaves, in their order.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.trees.tree import arrays_of_trees
+    >>> model = om.PCTRegressor(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], [0.5, 0.5, 2.5, 2.5])
+    >>> arrays = arrays_of_trees([model.tree_])
+    >>> arrays["feature"].tolist(), arrays["threshold"].tolist(), arrays["values"].tolist()
+    ([0, -1, -1], [2.5], [[0.5], [2.5]])
+    """
+    feature = np.concatenate([tree.feature for tree in trees])
+    inner = feature >= 0
+    is_nominal = np.array([*(lev is not None for lev in trees[0].levels), False])  # and of -1, a leaf
+    prototypes = [tree.means(np.flatnonzero(tree.is_leaf)) for tree in trees]
+    arrays = {
+        "n_nodes": np.array([tree.n_nodes for tree in trees]),
+        "feature": feature,
+        "threshold": np.concatenate([tree.threshold for tree in trees])[inner & ~is_nominal[feature]],
+        "subsets": np.concatenate([_words(tree) for tree in trees]).astype(np.uint64),
+        "missing_left": np.packbits(np.concatenate([tree.missing_left for tree in trees])[inner]),
+        "gain": np.concatenate([tree.gain for tree in trees])[inner],
+        "weight": np.concatenate([tree.weight for tree in trees]),
+    }
+    if not is_sparse(prototypes[0]):
+        return arrays | {"values": np.concatenate(prototypes)}
+    return arrays | {
+        "n_stored": np.concatenate([np.diff(part.indptr) for part in prototypes]),
+        "positions": np.concatenate([part.indices for part in prototypes]),
+        "values": np.concatenate([part.data for part in prototypes]),
+    }
+
+
+def _words(tree: Tree) -> np.ndarray:
+    """The bits of the nominal tests of a tree, test by test."""
+    tests = np.flatnonzero(~tree.is_leaf)
+    n_words = -(-tree.n_levels[tree.feature[tests]] // _WORD_BITS)
+    return tree.subsets[_runs(tree.subset_start[tests], n_words)]
+
+
+def _runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The numbers from each start on, as many as its length says."""
+    before = np.cumsum(lengths) - lengths
+    return np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
+
+
+def trees_of_arrays(stored: StoredArrays, levels: tuple[Levels | None, ...], n_values: int) -> list[Tree]:
+    """Return the trees that a file holds; whatever is wrong with them is a `FileFormatError`.
+
+    Nothing is trusted, because kernels follow children and positions without looking.
+
+    Parameters
+    ----------
+    stored : StoredArrays
+        The file, with the arrays of `arrays_of_trees`.
+    levels : tuple
+        Levels of each feature (None: numeric).
+    n_values : int
+        Length of a prototype.
+    """
+    n_nodes = stored.take("n_nodes", np.int64, (None,))
+    if not len(n_nodes) or n_nodes.min() < 1 or n_nodes.max() > _MOST_NODES:
+        stored.refuse("array 'n_nodes': there must be trees, and nodes in each")
+    feature = stored.take("feature", np.int32, (sum(n_nodes.tolist()),))
+    if feature.min() < -1 or feature.max() >= len(levels):
+        stored.refuse(f"array 'feature': there is no feature {int(feature.max())}; there are {len(levels)}")
+    inner = feature >= 0
+    n_tests = int(inner.sum())
+    n_words = np.array([*(0 if lev is None else -(-len(lev) // _WORD_BITS) for lev in levels), 0])[feature]
+    nominal = np.array([*(lev is not None for lev in levels), False])[feature]
+    weight = stored.take("weight", np.float64, (len(feature),))
+    if weight.min() < 0:
+        stored.refuse("array 'weight' holds a negative number")
+    threshold, missing_left, gain = np.full(len(feature), np.nan), np.zeros(len(feature), bool), np.zeros(len(feature))
+    threshold[inner & ~nominal] = stored.take("threshold", np.float64, (n_tests - int(nominal.sum()),))
+    bits = stored.take("missing_left", np.uint8, (-(-n_tests // 8),))
+    missing_left[inner] = np.unpackbits(bits, count=n_tests)
+    gain[inner] = stored.take("gain", np.float64, (n_tests,))
+    subsets = stored.take("subsets", np.uint64, (int(n_words.sum()),))
+    _check_bits(stored, subsets, feature[nominal], levels)
+    values = (_sparse_values if stored.has("n_stored") else _dense_values)(stored, int((~inner).sum()), n_values)
+    nodes, words, leaves = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (n_nodes, n_words, ~inner))
+    trees = []
+    for number, (start, stop) in enumerate(pairwise(nodes.tolist())):
+        own, is_leaf = slice(start, stop), ~inner[start:stop]
+        places = _places(inner[own])
+        if places is None:
+            stored.refuse(f"tree {number} has nodes without a parent, or tests without sides")
+        right, depth = places
+        tree = Tree(
+            feature[own],
+            threshold[own],
+            right,
+            missing_left[own],
+            np.where(nominal[own], words[own] - words[start], 0),
+            subsets[words[start] : words[stop]],
+            gain[own],
+            weight[own],
+            depth,
+            levels,
+            values[leaves[start] : leaves[stop]],
+            np.where(is_leaf, np.cumsum(is_leaf) - 1, -1),
+        )
+        trees.append(tree)
+    return trees
+
+
+def _places(inner: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Right child (0 in a leaf) and depth of every node; None where the nodes are not one tree in preorder.
+
+    Before a node, ``waiting`` nodes are still to come whose parents are known: a test takes one away and adds two, a
+    leaf takes one away. The tree is whole where the last node takes the last one away, and no other does. The right
+    child of a test is the next node before which as many are waiting as before the test: in between come those of the
+    left side, while the right child waits beside them.
+    """
+    steps = np.where(inner, np.int32(1), np.int32(-1))
+    after = np.cumsum(steps, dtype=np.int32) + 1
+    waiting = after - steps
+    if after[-1] != 0 or waiting.min() < 1:
+        return None
+    narrow = waiting.max() < 2**16
+    order = np.argsort(waiting.astype(np.uint16) if narrow else waiting, kind="stable")  # of 16 bits: without comparing
+    right = np.zeros(len(inner), np.int32)
+    right[order[:-1]] = order[1:]
+    right[~inner] = 0
+    return right, _depths(inner, right)
+
+
+def _depths(inner: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Depths of nodes of which the right children are known: ancestors are counted in steps of 1, 2, 4, ..."""
+    nodes = np.flatnonzero(inner)
+    above = np.zeros(len(inner), np.int32)  # the root is its own ancestor
+    above[nodes + 1] = nodes
+    above[right[nodes]] = nodes
+    depth = np.ones(len(inner), np.int32)
+    depth[0] = 0
+    while above.any():
+        depth += depth[above]
+        above = above[above]
+    return depth
+
+
+def _check_bits(
+    stored: StoredArrays, subsets: np.ndarray, features: np.ndarray, levels: tuple[Levels | None, ...]
+) -> None:
+    """Refuse bits of levels that the features of nominal tests do not have."""
+    n_levels = np.array([0 if lev is None else len(lev) for lev in levels], np.int64)[features]
+    n_levels = n_levels[n_levels > 0]
+    last = np.cumsum(-(-n_levels // _WORD_BITS)) - 1
+    used = (n_levels % _WORD_BITS).astype(np.uint64)
+    if (subsets[last] >> used)[used > 0].any():
+        stored.refuse("array 'subsets' names levels that a feature does not have")
+
+
+def _dense_values(stored: StoredArrays, n_leaves: int, n_values: int) -> np.ndarray:
+    return stored.take("values", np.float64, (n_leaves, n_values))
+
+
+def _sparse_values(stored: StoredArrays, n_leaves: int, n_values: int) -> sparse.csr_array:
+    lengths = stored.take("n_stored", np.int64, (n_leaves,))
+    if lengths.min() < 0 or lengths.max() > n_values:
+        stored.refuse(f"array 'n_stored' holds a number outside of 0 to {n_values}")
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    positions = stored.take("positions", np.int64, (int(starts[-1]),))
+    if len(positions) and (positions.min() < 0 or positions.max() >= n_values):
+        stored.refuse(f"array 'positions' holds a number outside of 0 to {n_values - 1}")
+    values = stored.take("values", np.float64, (len(positions),))
+    prototypes = sparse.csr_array((values, positions, starts), shape=(n_leaves, n_values))
+    owners = np.repeat(np.arange(n_leaves), lengths)
+    cells = np.sort(owners * n_values + positions)
+    if (cells[1:] == cells[:-1]).any():
+        stored.refuse("array 'positions' names a position twice in one leaf")
+    return prototypes

@@ -1,20 +1,22 @@
-"""Which first features are certain: those that would come first with any number of further trees, too."""
+"""How sure a ranking is: which first features any number of further trees would keep, and p values of scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.core.parameters import check, number
+from omnirank.core.immutable import frozen_floats
+from omnirank.core.parameters import check, choice, number
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.text import counted
 
 if TYPE_CHECKING:
     from omnirank.core.ranking.ranking import Ranking
+
 
 CONFIDENCE = 0.95
 # The sentence is about the largest certain number up to this one, which people look at, and names some others.
@@ -26,8 +28,7 @@ _TOLD = 3
 class Certainty:
     """Numbers k for which the first k features are, as a set, the first k of a full run.
 
-    A *full run* has infinitely many trees of the same kind, on the same data: with as many examples per tree, too,
-    where trees see some of them each (``max_samples``). It says nothing about other examples:
+    A *full run* has infinitely many trees of the same kind, on the same data. It says nothing about other examples:
     :func:`omnirank.stability` does.
 
     Parameters
@@ -40,23 +41,20 @@ class Certainty:
         Number of trees.
     remark : str
         Why there are no more trees, where the user did not wish it so.
-    n_examples : int or None
-        Number of examples that each of them sees; None: all.
 
     Examples
     --------
     >>> from omnirank.core.ranking.certainty import Certainty
     >>> Certainty((1, 5), 0.95, 40).summary
-    'the first 5 are the first 5 of a full run with 95 % confidence (40 trees); the same holds for the first alone'
+    'the top 5 would stay the top 5 with more trees (95 % confidence, 40 trees); so would the top feature'
     >>> Certainty((), 0.95, 20).summary
-    'no first features are certain to be those of a full run with 95 % confidence (20 trees)'
+    'no top features are certain to stay so with more trees (95 % confidence, 20 trees)'
     """
 
     sizes: tuple[int, ...]
     confidence: float
     n_trees: int
     remark: str = ""
-    n_examples: int | None = None
 
     @property
     def size(self) -> int:
@@ -70,25 +68,23 @@ class Certainty:
     @property
     def summary(self) -> str:
         """The result in words."""
-        k, others = self.size, [k for k in self.sizes if k != self.size]
-        said = "the first is the first" if k == 1 else f"the first {k} are the first {k}"
-        said = said if k else "no first features are certain to be those"
+        k, further = self.size, [k for k in self.sizes if k != self.size]
+        top = "the top feature" if k == 1 else f"the top {k}"
+        stays = f"{top} would stay {top}" if k else "no top features are certain to stay so"
         trees = counted(self.n_trees, "tree")
-        if self.n_examples is not None:
-            trees = f"{trees} of {self.n_examples} examples each"
-        said = f"{said} of a full run with {100 * self.confidence:g} % confidence ({trees})"
-        return "; ".join(part for part in (said, _so_are(others), self.remark) if part)
+        sentence = f"{stays} with more trees ({100 * self.confidence:g} % confidence, {trees})"
+        return "; ".join(part for part in (sentence, _so_would(further), self.remark) if part)
 
 
-def _so_are(others: Sequence[int]) -> str:
+def _so_would(sizes: Sequence[int]) -> str:
     """The other numbers in words: the smallest, and how many more there are."""
-    if not others:
+    if not sizes:
         return ""
-    if others == [1]:
-        return "the same holds for the first alone"
-    *most, last = [str(k) for k in others[:_TOLD]]
-    more = f", and {len(others) - _TOLD} others" if len(others) > _TOLD else ""
-    return f"the same holds for the first {', '.join(most)}{' and ' if most else ''}{last}{more}"
+    if sizes == [1]:
+        return "so would the top feature"
+    *most, last = [str(k) for k in sizes[:_TOLD]]
+    more = f", and {len(sizes) - _TOLD} others" if len(sizes) > _TOLD else ""
+    return f"so would the top {', '.join(most)}{' and ' if most else ''}{last}{more}"
 
 
 def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str = "") -> Certainty:
@@ -114,7 +110,7 @@ def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str =
     scores, errors = ranking.state.finish()
     n = ranking.state.count
     sizes = () if errors is None else certain_sizes(scores[known], errors[known], n, confidence)
-    return Certainty(sizes, float(confidence), n, remark, ranking.parameters.get("max_samples"))
+    return Certainty(sizes, float(confidence), n, remark)
 
 
 def certain_sizes(scores: np.ndarray, errors: np.ndarray, n: int, confidence: float = CONFIDENCE) -> tuple[int, ...]:
@@ -162,3 +158,111 @@ def certain_sizes(scores: np.ndarray, errors: np.ndarray, n: int, confidence: fl
             break
         passed = now
     return tuple((passed + 1).tolist())
+
+
+# -- p values --------------------------------------------------------------------------------------
+
+
+# What rankings record of our own tests.
+OUT_OF_BAG_TEST = "out-of-bag test"
+COPIES_TEST = "permuted copies"
+CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", None: "not corrected"}
+# The level of ``relevant`` in tables and files.
+ALPHA = 0.05
+
+
+def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarray:
+    """Return p values that can be compared with the error that is accepted for all tests together.
+
+    With the m p values sorted, p_(1) <= ... <= p_(m), the adjusted ones are
+
+        "fdr":          min over k >= j of p_(k) m / k                  [1]_
+        "family-wise":  max over k <= j of p_(k) (m - k + 1)            [2]_
+
+    and at most 1.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        P values of single tests.
+    correction : {"fdr", "family-wise"} or None
+        What ``adjusted <= alpha`` bounds: the expected share of false ones among the significant results, the
+        probability of any false one, or only that of each single one.
+
+    References
+    ----------
+    .. [1] Benjamini, Hochberg: Controlling the false discovery rate. J. Royal Statistical Society B 57, 1995.
+    .. [2] Holm: A simple sequentially rejective multiple test procedure. Scandinavian J. of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking.certainty import adjusted_p_values
+    >>> adjusted_p_values([0.01, 0.04, 0.03]).round(4).tolist()
+    [0.03, 0.04, 0.04]
+    >>> adjusted_p_values([0.01, 0.04, 0.03], "family-wise").tolist()
+    [0.03, 0.06, 0.06]
+    """
+    check("correction", correction, choice(*CORRECTIONS))
+    values = frozen_floats(p_values, "p values")
+    m = len(values)
+    if correction is None or not m:
+        return values
+    places = np.arange(1, m + 1)
+    if correction == "fdr":
+        return stepped_up(values, places / m)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * (m - places + 1)), 1.0)
+    return adjusted
+
+
+def p_value_columns(p_values: Any) -> dict[str, np.ndarray]:
+    """Return the columns that tables and files have of p values; none where there are no p values.
+
+    ``p_value`` is that of the single test, ``p_adjusted`` the same corrected for the number of features (Benjamini and
+    Hochberg), ``relevant`` tells whether ``p_adjusted`` is at most 0.05.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking.certainty import p_value_columns
+    >>> {name: column.tolist() for name, column in p_value_columns([0.04, 0.01]).items()}
+    {'p_value': [0.04, 0.01], 'p_adjusted': [0.04, 0.02], 'relevant': [True, True]}
+    """
+    if p_values is None:
+        return {}
+    adjusted = adjusted_p_values(p_values, "fdr")
+    return {"p_value": np.asarray(p_values), "p_adjusted": adjusted, "relevant": adjusted <= ALPHA}
+
+
+def stepped_up(p_values: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Return the adjusted p values of a procedure that steps up: min over k >= j of p_(k) / f_k, at most 1.
+
+    It rejects the hypotheses up to the last in ascending order whose p value is at most f_k alpha: with f_k = k / m
+    Benjamini and Hochberg's, with f_k = 1 / (m + 1 - k) Hochberg's.
+
+    Parameters
+    ----------
+    p_values : ndarray of shape (m,)
+        P values of single tests.
+    factors : ndarray of shape (m,)
+        The numbers f_k, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.ranking.certainty import stepped_up
+    >>> stepped_up(np.array([0.01, 0.04, 0.03]), 1 / np.array([3, 2, 1])).round(4).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.minimum.accumulate((p_values[order] / factors)[::-1])[::-1], 1.0)
+    return adjusted
+
+
+def check_p_values(p_values: np.ndarray, names: Sequence[str]) -> None:
+    """Raise `DataError` unless all p values lie between 0 and 1; the error names the feature."""
+    outside = np.flatnonzero((p_values < 0) | (p_values > 1))
+    if len(outside):
+        i = int(outside[0])
+        raise DataError(f"the p value of feature {names[i]!r} is {p_values[i]:g}: it must lie between 0 and 1")

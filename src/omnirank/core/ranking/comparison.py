@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.core.immutable import frozen_floats
+from omnirank.core.immutable import frozen_floats, places_of_names
 from omnirank.core.parameters import check, count
 from omnirank.core.ranking.ranking import Ranking
 
@@ -81,11 +81,12 @@ def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingCom
     >>> comparison.jaccard, comparison.kuncheva, comparison.spearman
     (0.0, -0.5, 0.0)
     """
-    for given in (a, b):
-        if not isinstance(given, Ranking):
-            kind = type(given).__name__
+    for ranking in (a, b):
+        if not isinstance(ranking, Ranking):
+            kind = type(ranking).__name__
             raise DataTypeError(f"compare_rankings takes two Rankings, not {kind}: a fitted ranker has one in ranking_")
-    scores_a, scores_b = a.order_scores, _aligned_scores(a, b)
+    places = places_of_names(b.names, a.names, "the second ranking", "the first ranking")
+    scores_a, scores_b = a.order_scores, b.order_scores[places]
     n = len(scores_a)
     k = math.isqrt(n - 1) + 1 if k is None else k
     check("k", k, count(1, n, "features"))
@@ -226,23 +227,6 @@ def _places(order: np.ndarray) -> np.ndarray:
     places = np.empty(len(order), dtype=np.intp)
     places[order] = np.arange(len(order))
     return places
-
-
-def _aligned_scores(a: Ranking, b: Ranking) -> np.ndarray:
-    """Return the scores of b in the order of the features of a, minus infinity for constant ones."""
-    if a.names == b.names:
-        return b.order_scores
-    place = {name: i for i, name in enumerate(b.names)}
-    only_a = [name for name in a.names if name not in place]
-    only_b = sorted(set(b.names) - set(a.names))
-    if only_a or only_b:
-        parts = [
-            f"{len(names)} only in the {which} (such as {names[0]!r})"
-            for names, which in ((only_a, "first"), (only_b, "second"))
-            if names
-        ]
-        raise DataError(f"the rankings are of different features: {' and '.join(parts)}")
-    return b.order_scores[[place[name] for name in a.names]]
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:

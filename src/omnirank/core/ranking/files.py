@@ -15,27 +15,17 @@ import numpy as np
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.files import check_heading, own_heading, parsed_json, replacing
 from omnirank.core.immutable import thawed_json, which_names
-from omnirank.core.multiplicity import p_value_columns
-from omnirank.core.ranking.accumulators import Accumulator
-from omnirank.core.ranking.part_scores import TargetScores
+from omnirank.core.ranking.accumulators import Accumulator, TargetScores
+from omnirank.core.ranking.certainty import p_value_columns
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.text import RENAMED, counted, did_you_mean, files_like, harmless, unharmed
+from omnirank.core.text import counted, did_you_mean, files_like, harmless, unharmed
 
 _FORMAT = "omnirank-ranking"
-# Version 2 may have p values, version 3 names of targets and constant features; files are of the first version that
-# has what is in them, which older readers take.
-_VERSIONS = range(1, 4)
-# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Versions
-# 3 and 4 may have what versions 2 and 3 of the other files have, version 5 has scores by target.
-_CSV_VERSIONS = range(1, 6)
+_VERSIONS = range(1, 2)
 _BY_TARGET = "score: "
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
-_CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
-# Those that are there only where they say something.
-_NEW_FIELDS = ("targets", "constant")
-# Read where it is there; older readers, which do not look for it, lose no number.
-_TEST = "p_value_test"
-_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, *_NEW_FIELDS, _TEST, "n_features")
+_CSV_FIELDS = ("method", "task", "parameters", "fingerprint", "targets", "constant", "p_value_test")
+_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, "n_features")
 # Method of a CSV file without comment lines.
 _EXTERNAL = "external"
 
@@ -53,9 +43,8 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     ...     Ranking(["a", "b"], [0.25, 0.5], "genie3").save(path)
     ...     print(path.read_text().partition('package_version')[2].partition('\\n')[2])
     # method: "genie3"
-    # task: null
     # parameters: {}
-    # fingerprint: null
+    # constant: []
     # n_features: 2
     rank,feature,score,position
     1,b,0.5,2
@@ -88,25 +77,11 @@ def read_fields(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     try:
-        content = read(text, path)
-        _check_names(content["method"], content.get("parameters"))
-        return content
+        return read(text, path)
     except FileFormatError:
         raise
     except (DataError, DataTypeError, ParameterError) as error:
         raise FileFormatError(str(error), path=path) from error
-
-
-def _check_names(method: Any, parameters: Any) -> None:
-    """Refuse parameters of a registered method (or of the ranker inside it) that go by another name now."""
-    from omnirank.core.registry import methods
-
-    tables = [parameters, *parameters.values()] if isinstance(parameters, dict) else []
-    for old, new in RENAMED.items():
-        if any(isinstance(table, dict) and old in table for table in tables):
-            fixing = [known.name for known in methods() if new in known.parameters]
-            if str(method).removesuffix("-per-target") in fixing:
-                raise DataError(f"the parameter {old!r} is called {new!r} now: rename it in the file, or rank again")
 
 
 def check_suffix(path: Path) -> str:
@@ -135,19 +110,20 @@ def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
 def json_text(content: dict[str, Any]) -> str:
     """Return the fields of a ranking as the text of a JSON file."""
     seeds, state, per_target = content["seeds"], content["state"], content["per_target"]
-    document = own_heading(_FORMAT, _written(_VERSIONS, content)) | {
+    document = own_heading(_FORMAT, 1) | {
         "method": content["method"],
         "task": content["task"],
         "parameters": thawed_json(content["parameters"]),
         "fingerprint": content["fingerprint"],
-        **_new_fields(content),
+        "targets": None if content["targets"] is None else list(content["targets"]),
+        "constant": list(content["constant"]),
         # as text: other JSON readers round integers of 128 bits
         "seeds": None if seeds is None else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
         "names": list(content["names"]),
         "scores": content["scores"].tolist(),
         "standard_errors": _listed(content["standard_errors"]),
-        **({} if content["p_values"] is None else {"p_values": _listed(content["p_values"])}),
-        **_test(content),
+        "p_values": _listed(content["p_values"]),
+        "p_value_test": content["p_value_test"],
         "state": None if state is None else state.to_json(),
         "per_target": None
         if per_target is None
@@ -159,24 +135,6 @@ def json_text(content: dict[str, Any]) -> str:
     }
     lines = (f"  {_dumped(key)}: {_dumped(value)}" for key, value in document.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _written(versions: range, content: dict[str, Any]) -> int:
-    """The version of a file: the first that has what is in it."""
-    if _new_fields(content):
-        return versions[-1]
-    return versions[-2] if content["p_values"] is not None else versions[-3]
-
-
-def _new_fields(content: dict[str, Any]) -> dict[str, Any]:
-    """Names of targets and constant features, where they are known and there are any."""
-    known = {"targets": content["targets"] is not None, "constant": bool(content["constant"])}
-    return {key: list(content[key]) for key in _NEW_FIELDS if known[key]}
-
-
-def _test(content: dict[str, Any]) -> dict[str, str]:
-    """The test behind the p values, where it is known."""
-    return {} if content[_TEST] is None else {_TEST: content[_TEST]}
 
 
 def _listed(values: np.ndarray | None) -> list[float] | None:
@@ -194,12 +152,21 @@ def fields_from_json(text: str, path: Path) -> dict[str, Any]:
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
-    plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors", "p_values", _TEST)
+    plain = (
+        "method",
+        "task",
+        "fingerprint",
+        "names",
+        "scores",
+        "standard_errors",
+        "p_values",
+        "p_value_test",
+        "targets",
+    )
     content = {key: document.get(key) for key in plain}
     for key in ("scores", "standard_errors", "p_values"):
         _refuse_booleans(content[key], key, path)
     return content | {
-        "targets": document.get("targets"),
         "constant": document.get("constant", []),
         "parameters": document.get("parameters", {}),
         "seeds": _seeds(document.get("seeds"), path),
@@ -240,23 +207,22 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 def _csv_text(content: dict[str, Any]) -> str:
     targets = content["per_target"]
-    version = _written(_CSV_VERSIONS[:-1], content) if targets is None else _CSV_VERSIONS[-1]
-    comments = own_heading(_FORMAT, version) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
-    comments |= _new_fields(content) | _test(content)
+    fields = {key: thawed_json(content[key]) for key in _CSV_FIELDS if content[key] is not None}
+    comments = own_heading(_FORMAT, 1) | fields
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": content["scores"], "standard_error": content["standard_errors"]}
     columns |= p_value_columns(content["p_values"])
-    found = {column: values.tolist() for column, values in columns.items() if values is not None}
+    numbers_by_column = {column: values.tolist() for column, values in columns.items() if values is not None}
     if targets is not None:
-        found |= {
+        numbers_by_column |= {
             _quoted(_BY_TARGET + name): row.tolist() for name, row in zip(targets.names, targets.scores, strict=True)
         }
-    lines.append(",".join(["rank", "feature", *found, "position"]))
+    lines.append(",".join(["rank", "feature", *numbers_by_column, "position"]))
     last = which_names(content["names"], content["constant"])
     order = np.lexsort((-content["scores"], last)).tolist()
     for rank, i in enumerate(order, start=1):
-        numbers = ",".join(repr(values[i]) for values in found.values())
+        numbers = ",".join(repr(values[i]) for values in numbers_by_column.values())
         lines.append(f"{rank},{_quoted(harmless(content['names'][i]))},{numbers},{i + 1}")
     return "\n".join(lines) + "\n"
 
@@ -269,14 +235,14 @@ def _quoted(name: str) -> str:
 def _from_csv(text: str, path: Path) -> dict[str, Any]:
     comments, n_comments, table = _split_comments(text, path)
     if comments:
-        check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
+        check_heading(comments, _FORMAT, _VERSIONS, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path, is_own=bool(comments))
     # what commands print (--csv) has no comments, but columns that others do not write
-    if comments.get("version", 1) > 1 or (not comments and table.startswith("rank,feature,score")):
+    if comments or table.startswith("rank,feature,score"):
         columns["names"] = [unharmed(name) for name in columns["names"]]
-    if comments.get("version", 1) > 1:
+    if comments:
         _check_count(comments.get("n_features"), len(columns["names"]), path)
-    content: dict[str, Any] = {key: comments[key] for key in (*_CSV_FIELDS, *_NEW_FIELDS, _TEST) if key in comments}
+    content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
     content.setdefault("method", _EXTERNAL)
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():
@@ -290,11 +256,13 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     return content
 
 
-def _check_count(expected: Any, found: int, path: Path) -> None:
+def _check_count(expected: Any, n_features: int, path: Path) -> None:
     if isinstance(expected, bool) or not isinstance(expected, int):
         raise FileFormatError(f"the line '# n_features:' must hold a number, not {expected!r}", path=path)
-    if expected != found:
-        raise FileFormatError(f"{found} features where {expected} were written: the file was cut or changed", path=path)
+    if expected != n_features:
+        raise FileFormatError(
+            f"{n_features} features where {expected} were written: the file was cut or changed", path=path
+        )
 
 
 def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
@@ -329,14 +297,14 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
     # these follow from p values, which a file of others must have then
     derived = ("rank", "p_adjusted", "relevant") if is_own or "p_value" in header else ("rank",)
     _tell_unknown([column for column in header if column not in (*wanted, *derived)], wanted, path, header_line, is_own)
-    found = [(header.index(column), *wanted[column]) for column in wanted if column in header]
-    columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}
+    places = [(header.index(column), *wanted[column]) for column in wanted if column in header]
+    columns: dict[str, list[Any]] = {key: [] for _, key, _ in places}
     for line, row in rows:
         if len(row) != len(header):
             raise FileFormatError(
                 f"{counted(len(row), 'cell')} under {counted(len(header), 'column')}", path=path, line=line
             )
-        for i, key, convert in found:
+        for i, key, convert in places:
             try:
                 columns[key].append(convert(row[i]))
             except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -11,12 +12,11 @@ import numpy as np
 
 from omnirank.core.errors import FileFormatError
 from omnirank.core.types import PathLike
-from omnirank.data.arff.blocks import DenseRows, GatheredRows, SparseRows
-from omnirank.data.arff.header import Header, HeaderOptions, parse_header
-from omnirank.data.arff.rows import Cells, RowReader
+from omnirank.data.arff.header import parse_header
+from omnirank.data.arff.rows import DenseRows, SparseRows, lines_with_rows
 from omnirank.data.files import BLOCK_BYTES, Content, LineBlocks, TextSource, check_duplicates_option
+from omnirank.data.hierarchy.clus import declare_labels
 from omnirank.data.mulan import labels_of_relation
-from omnirank.data.table import Table
 
 Blocks = Iterator[tuple[int, bytes]]
 
@@ -86,63 +86,42 @@ def read_arff(
     """
     path = Path(path)
     check_duplicates_option(duplicates)
-    source = TextSource(path, encoding)
-    size = source.size()
-    text = LineBlocks(source, block_bytes)
-    options = HeaderOptions(hierarchy_kind, hierarchy_separator, empty_label_set, no_label, duplicates)
-    header = parse_header(text.lines(), path, options)
-    cells = Cells(header.attributes, first_index)
-    is_sparse, blocks = _peek(text.rest(), cells)
+    text = LineBlocks(TextSource(path, encoding), block_bytes)
+    declare = partial(
+        declare_labels, kind=hierarchy_kind, separator=hierarchy_separator, empty=empty_label_set, no_label=no_label
+    )
+    header = parse_header(text.lines(), path, declare, duplicates)
+    is_sparse, blocks = _peek(text.rest())
     if is_sparse is None:
         raise FileFormatError("there is no row after @data", path=path)
-    in_table = np.sort(np.concatenate([cells.numbers, cells.nominals]))
-    names = [header.names[i] for i in in_table]
-    levels = [header.attributes[i].levels for i in in_table]
-    if is_sparse:
-        entries = SparseRows(cells, path)
-        entries.read(blocks, exact=exact)
-        return _content(path, header, entries, Table.from_sparse(entries.finished(), names, levels))
-    rows = DenseRows(cells, *size, path)
+    rows = (SparseRows if is_sparse else DenseRows)(header.attributes, path, first_index)
     rows.read(blocks, exact=exact)
-    return _content(path, header, rows, Table(tuple(names), tuple(levels), *rows.finished()))
-
-
-def _peek(blocks: Blocks, cells: Cells) -> tuple[bool | None, Blocks]:
-    """Whether the first row is sparse (None: there is no row), and the blocks from that row on."""
-    reader = RowReader(cells)
-    for first_line, block in blocks:
-        for _, line in reader.rows(first_line, block):
-            return line.startswith("{"), chain([(first_line, block)], blocks)
-    return None, blocks
-
-
-def _content(path: Path, header: Header, rows: GatheredRows, table: Table) -> Content:
     labels = None
-    if rows.cells.labels is not None:
-        declared = header.attributes[rows.cells.labels].labels
-        assert declared is not None
-        labels = declared.with_rows(rows.labels)
+    if rows.label_column is not None:
+        labels = replace(header.attributes[rows.label_column].labels, rows=tuple(rows.labels))  # type: ignore[type-var]
     target, notes = labels_of_relation(header.relation, header.names)
     dates = frozenset(a.name for a in header.attributes if a.kind == "date")
+    weights = np.ones(rows.n_rows) if rows.weights else None
+    if weights is not None:
+        weights[list(rows.weights)] = list(rows.weights.values())
     return Content(
         path=path,
         names=header.names,
         kinds=tuple(a.kind for a in header.attributes),
-        table=replace(table, dates=dates, rounded=frozenset(rows.reader.rounded)),
+        table=replace(rows.table(), dates=dates, rounded=frozenset(rows.rounded)),
         declared=True,
         texts={header.names[i]: np.array(column, dtype=object) for i, column in rows.texts.items()},
         labels=labels,
         target=(labels.name,) if labels is not None else target,
-        weights=_weights(rows),
+        weights=weights,
         relation=header.relation,
         notes=(*header.notes, *(notes if labels is None else ())),
     )
 
 
-def _weights(rows: GatheredRows) -> np.ndarray | None:
-    if not rows.weights:
-        return None
-    weights = np.ones(rows.n_rows)
-    for row, weight in rows.weights:
-        weights[row] = weight
-    return weights
+def _peek(blocks: Blocks) -> tuple[bool | None, Blocks]:
+    """Whether the first row is sparse (None: there is no row), and the blocks from that row on."""
+    for first_line, block in blocks:
+        for _, line in lines_with_rows(first_line, block):
+            return line.startswith("{"), chain([(first_line, block)], blocks)
+    return None, blocks

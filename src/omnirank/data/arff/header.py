@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -24,46 +24,12 @@ _LINE_END = re.compile(r"$")
 _FORMAT_END = re.compile(r"%")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
-_DIRECTIVES = {
-    "y": {2: "%y", 4: "%Y"},
-    "M": {1: "%m", 2: "%m", 3: "%b", 4: "%B"},
-    "d": {1: "%d", 2: "%d"},
-    "H": {1: "%H", 2: "%H"},
-    "h": {1: "%I", 2: "%I"},
-    "m": {1: "%M", 2: "%M"},
-    "s": {1: "%S", 2: "%S"},
-    "S": {3: "%f"},  # three digits are milliseconds in both notations
-    "a": {1: "%p"},
-    "E": {1: "%a", 2: "%a", 3: "%a", 4: "%A"},
-    "Z": {1: "%z"},
-    "X": {1: "%z", 2: "%z", 3: "%z"},
-    "D": {1: "%j", 2: "%j", 3: "%j"},
-}
-
-
-@dataclass(frozen=True)
-class HeaderOptions:
-    """How a header is to be read.
-
-    Parameters
-    ----------
-    hierarchy_kind : {"auto", "tree", "dag"}
-        What a hierarchical attribute declares: paths, pairs, or what its entries look like.
-    hierarchy_separator : str
-        What stands between the labels of a path or pair.
-    empty_label_set : str or None
-        What stands for no labels at all in a cell, besides ``root``.
-    no_label : str or None
-        A last part of a path that names no label.
-    duplicates : {"error", "number"}
-        What to do with a name that was there before: raise, or call it ``name_2``, ``name_3``, ...
-    """
-
-    hierarchy_kind: str = "auto"
-    hierarchy_separator: str = "/"
-    empty_label_set: str | None = None
-    no_label: str | None = None
-    duplicates: str = "error"
+# Letters of Java's SimpleDateFormat, and what Python writes for them; three digits are milliseconds in both.
+_LETTERS = "yy yyyy M MM MMM MMMM d dd H HH h hh m mm s ss SSS a E EE EEE EEEE Z X XX XXX D DD DDD"
+_CODES = "%y %Y %m %m %b %B %d %d %H %H %I %I %M %M %S %S %f %p %a %a %a %A %z %z %z %z %j %j %j"
+_DIRECTIVES = dict(zip(_LETTERS.split(), _CODES.split(), strict=True))
+# Name and entries of a hierarchical attribute to its hierarchy and notes.
+Declare = Callable[[str, Sequence[str]], tuple[HierarchicalAttribute, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +70,10 @@ class Header:
 
 
 def parse_header(
-    lines: Iterable[tuple[int, str]], path: Path | None = None, options: HeaderOptions | None = None
+    lines: Iterable[tuple[int, str]],
+    path: Path | None = None,
+    declare: Declare = declare_labels,
+    duplicates: str = "error",
 ) -> Header:
     """Read (line number, line) pairs up to the line ``@data``.
 
@@ -116,7 +85,7 @@ def parse_header(
     >>> header.attributes[0].name, header.attributes[0].levels
     ('a b', ('x', 'y z'))
     """
-    parser = _HeaderParser(options or HeaderOptions())
+    parser = _HeaderParser(declare, duplicates)
     number = 0
     for number, line in lines:
         try:
@@ -133,8 +102,9 @@ def parse_header(
 
 
 class _HeaderParser:
-    def __init__(self, options: HeaderOptions) -> None:
-        self.options = options
+    def __init__(self, declare: Declare, duplicates: str) -> None:
+        self.declare = declare
+        self.duplicates = duplicates
         self.relation: str | None = None
         self.attributes: dict[str, Attribute] = {}
         self.notes: list[str] = []
@@ -180,7 +150,7 @@ class _HeaderParser:
         name, end = read_token(line, at, _NAME_END)
         if not name.text and not name.quoted:
             raise TokenError("@attribute needs a name and a type", at)
-        if name.text in self.attributes and self.options.duplicates == "error":
+        if name.text in self.attributes and self.duplicates == "error":
             raise TokenError(f"the attribute {name.text!r} is declared twice; {duplicates_hint()}", at)
         unique = numbered(name.text, self.attributes)
         self.attributes[unique] = self._typed(unique, line, end)
@@ -200,15 +170,7 @@ class _HeaderParser:
             entries = [cell.text for cell in split_cells(line[end:])]
             if len(entries) > 1 and not entries[-1]:  # files of CLUS end the list in a comma
                 entries.pop()
-            asked = self.options
-            labels, notes = declare_labels(
-                name,
-                entries,
-                asked.hierarchy_kind,
-                asked.hierarchy_separator,
-                asked.empty_label_set,
-                asked.no_label,
-            )
+            labels, notes = self.declare(name, entries)
             self.notes += notes
             return Attribute(name, kind, labels=labels)
         if kind == "date":
@@ -216,9 +178,9 @@ class _HeaderParser:
         if kind == "relational":
             raise TokenError(f"the attribute {name!r} is relational: only flat ARFF is read", at)
         if kind not in (*_NUMERIC, "string", "key"):
-            found = f"the unknown type {line[at:].split()[0][:40]!r}" if line[at:].strip() else "no type"
+            what = f"the unknown type {line[at:].split()[0][:40]!r}" if line[at:].strip() else "no type"
             raise TokenError(
-                f"the attribute {name!r} has {found}: expected numeric, real, integer, string, date, key, "
+                f"the attribute {name!r} has {what}: expected numeric, real, integer, string, date, key, "
                 "hierarchical or a list {a, b, ...}",
                 at,
             )
@@ -298,7 +260,7 @@ def _strptime_format(pattern: str) -> str:
         elif letter is None:
             parts.append(piece.replace("%", "%%"))
         else:
-            directive = _DIRECTIVES.get(letter, {}).get(len(piece))
+            directive = _DIRECTIVES.get(piece)
             if directive is None:
                 raise ValueError(f"the date format {pattern!r} uses {piece!r}, which is not supported")
             if directive in parts:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
-from omnirank.core.errors import DataError
-from omnirank.core.immutable import PickledWithoutCaches
-from omnirank.core.text import counted
-from omnirank.data.containers import checked_sparse
-from omnirank.data.hierarchy.closure import ancestor_matrix, close_dense, close_sparse, encode_sets, label_weights
-from omnirank.data.hierarchy.structure import (
-    check_structure,
-    label_name,
-    paths_of_tree,
-    sort_topologically,
-    structure_from_array,
-    structure_from_edges,
-    structure_from_graph,
-    structure_from_paths,
-    unknown_label,
-)
+from omnirank.core.errors import DataError, DataTypeError, setting
+from omnirank.core.immutable import PickledWithoutCaches, first_repeated
+from omnirank.core.parameters import TEXT, check, choice, number
+from omnirank.core.text import counted, similar_names
+from omnirank.data.containers import checked_sparse, unmasked
+
+_BLOCK_CELLS = 1 << 24  # cells of a block of rows that is made dense: 16 MiB of booleans
+_MOST_SHOWN = 10
+_Downwards = Sequence[tuple[int, Sequence[int]]]  # each label with its parents, parents before children
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +39,7 @@ class Hierarchy(PickledWithoutCaches):
 
     See Also
     --------
-    Hierarchy.from_paths, Hierarchy.from_edges, Hierarchy.from_networkx, Hierarchy.from_array, Hierarchy.flat
+    Hierarchy.from_paths, Hierarchy.from_edges, Hierarchy.flat
 
     Examples
     --------
@@ -69,7 +63,7 @@ class Hierarchy(PickledWithoutCaches):
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(label_name(label) for label in self.labels))
         object.__setattr__(self, "parents", tuple(tuple(sorted(map(index, above))) for above in self.parents))
-        check_structure(self.labels, self.parents)
+        self._check_structure()
         self.topological_order  # noqa: B018 - a cycle is an error now, not at first use
 
     # -- construction -------------------------------------------------------------------------------
@@ -99,7 +93,26 @@ class Hierarchy(PickledWithoutCaches):
         >>> Hierarchy.from_paths(["a.b.c"], separator=".").labels
         ('a', 'a.b', 'a.b.c')
         """
-        return cls._of(*structure_from_paths(paths, separator, implied))
+        check("implied", implied, choice("add", "error"))
+        check("separator", separator, TEXT)
+        listed = _names(paths, "path")
+        known = set(listed)
+        parent_of: dict[str, str | None] = {}
+        for path in listed:
+            parts = path.split(separator)
+            if not all(part.strip() for part in parts):
+                raise DataError(f"path {path!r} has an empty label name before or after a separator {separator!r}")
+            prefixes = [separator.join(parts[:end]) for end in range(1, len(parts) + 1)]
+            missing = [prefix for prefix in prefixes if prefix not in known]
+            if missing and implied == "error":
+                add = setting("implied", "add")
+                raise DataError(f"path {path!r}: {missing[0]!r} is not listed; list it or use {add}")
+            above = dict(zip(prefixes, [None, *prefixes], strict=False))
+            parent_of.update((prefix, above[prefix]) for prefix in [*missing, path])
+        positions = {label: i for i, label in enumerate(parent_of)}
+        return cls(
+            tuple(parent_of), tuple(() if above is None else (positions[above],) for above in parent_of.values())
+        )
 
     @classmethod
     def from_edges(
@@ -124,43 +137,29 @@ class Hierarchy(PickledWithoutCaches):
         >>> dag.labels, dag.parents, dag.is_tree
         (('a', 'b', 'c'), ((), (), (0, 1)), False)
         """
-        return cls._of(*structure_from_edges(edges, root, labels))
-
-    @classmethod
-    def from_networkx(cls, graph: Any) -> Hierarchy:
-        """Build a tree or DAG from a directed networkx graph with edges parent -> child.
-
-        Nodes are strings or integers (an integer becomes its decimal name); attributes are ignored.
-
-        Examples
-        --------
-        >>> import networkx as nx
-        >>> from omnirank.data.hierarchy import Hierarchy
-        >>> Hierarchy.from_networkx(nx.DiGraph([("a", "b"), ("a", "c")])).parents
-        ((), (0,), (0,))
-        """
-        return cls._of(*structure_from_graph(graph))
-
-    @classmethod
-    def from_array(cls, array: Any, labels: Iterable[Any] | None = None) -> Hierarchy:
-        """Build a tree from a vector of parents, or a tree or DAG from an adjacency matrix.
-
-        Parameters
-        ----------
-        array : array-like of int of shape (n_labels,) or array-like or sparse of shape (n_labels, n_labels)
-            The index of each label's parent, -1 for a root; or a matrix whose entry [p, c] is not 0 when
-            p is a parent of c.
-        labels : iterable of str, optional
-            Label names; by default label1, label2, ...
-
-        Examples
-        --------
-        >>> from omnirank.data.hierarchy import Hierarchy
-        >>> tree = Hierarchy.from_array([-1, 0, 0], labels=["a", "b", "c"])
-        >>> tree == Hierarchy.from_array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], labels=["a", "b", "c"])
-        True
-        """
-        return cls._of(*structure_from_array(array, labels))
+        artificial = None if root is None else label_name(root)
+        given = None if labels is None else _names(labels, "label")
+        if given is not None and artificial in given:
+            raise DataError(f"the artificial root {artificial!r} is also listed as a label: leave it out of labels")
+        parents: dict[str, list[str]] = {name: [] for name in given or ()}
+        below_root: set[str] = set()
+        for count, edge in enumerate(edges, start=1):
+            parent, child = _pair(edge, count)
+            if child == artificial:
+                raise DataError(f"edge {count}: {parent!r} is a parent of the artificial root {artificial!r}")
+            for name in (parent, child):
+                if given is not None and name not in parents and name != artificial:
+                    raise unknown_label(name, given, f"edge {count}")
+            if parent == artificial and child in below_root:
+                raise DataError(f"the edge {parent!r} -> {child!r} is given twice: remove one of the two")
+            if parent == artificial:
+                below_root.add(child)
+                parents.setdefault(child, [])
+            else:
+                parents.setdefault(parent, [])  # first, so that a parent appears before its child
+                parents.setdefault(child, []).append(parent)
+        positions = {name: i for i, name in enumerate(parents)}
+        return cls(tuple(parents), tuple(tuple(positions[name] for name in above) for above in parents.values()))
 
     @classmethod
     def flat(cls, labels: Iterable[Any]) -> Hierarchy:
@@ -172,11 +171,26 @@ class Hierarchy(PickledWithoutCaches):
         >>> Hierarchy.flat(["sad", "happy"])
         Hierarchy(2 labels, tree, 2 roots, 2 leaves, depth 0)
         """
-        return cls._of(*structure_from_edges([], labels=labels))
+        return cls.from_edges([], labels=labels)
 
-    @classmethod
-    def _of(cls, labels: list[str], parents: list[list[int]]) -> Hierarchy:
-        return cls(tuple(labels), tuple(map(tuple, parents)))
+    def _check_structure(self) -> None:
+        """Raise a DataError unless names differ and every parent is another label, given once."""
+        labels, parents = self.labels, self.parents
+        if not labels:
+            raise DataError("a hierarchy needs at least one label")
+        if len(labels) != len(parents):
+            raise DataError(f"{counted(len(labels), 'label')}, but parents of {counted(len(parents), 'label')}")
+        _names(labels, "label")
+        for child, above in enumerate(parents):
+            name = labels[child]
+            for parent in above:
+                if not 0 <= parent < len(labels):
+                    raise DataError(f"label {name!r}: parent {parent} is out of range (0 to {len(labels) - 1})")
+                if parent == child:
+                    raise DataError(f"label {name!r} is its own parent: remove the edge {name!r} -> {name!r}")
+            again = first_repeated(above)
+            if again is not None:
+                raise DataError(f"the edge {labels[above[again]]!r} -> {name!r} is given twice: remove one of the two")
 
     # -- structure ----------------------------------------------------------------------------------
 
@@ -224,7 +238,26 @@ class Hierarchy(PickledWithoutCaches):
     @cached_property
     def topological_order(self) -> np.ndarray:
         """All label indices, parents before children."""
-        return _frozen(np.array(sort_topologically(self.labels, self.parents, self.children), dtype=np.intp))
+        waiting = [len(above) for above in self.parents]
+        order = [label for label, n_parents in enumerate(waiting) if n_parents == 0]
+        for label in order:  # grows while it is read: a queue
+            for child in self.children[label]:
+                waiting[child] -= 1
+                if waiting[child] == 0:
+                    order.append(child)
+        if len(order) < len(self):
+            raise DataError(f"the hierarchy has a cycle: {self._cycle(waiting)}")
+        return _frozen(np.array(order, dtype=np.intp))
+
+    def _cycle(self, waiting: Sequence[int]) -> str:
+        # A label still waiting has a parent still waiting, so the walk upwards must meet itself.
+        step: dict[int, int] = {}
+        label = next(label for label, n_parents in enumerate(waiting) if n_parents > 0)
+        while label not in step:
+            step[label] = len(step)
+            label = next(parent for parent in self.parents[label] if waiting[parent] > 0)
+        upwards = list(step)[step[label] :]
+        return _listing([self.labels[i] for i in [label, *reversed(upwards)]], " -> ")
 
     @cached_property
     def depth(self) -> np.ndarray:
@@ -237,7 +270,18 @@ class Hierarchy(PickledWithoutCaches):
     @cached_property
     def ancestors(self) -> sparse.csr_array:
         """Boolean matrix, label x label: row l marks the ancestors of l and l itself."""
-        return ancestor_matrix(self._downwards())
+        n_labels = len(self)
+        rows: list[np.ndarray] = [np.empty(0, np.int32)] * n_labels
+        for label, above in self._downwards():
+            own = np.concatenate([*(rows[parent] for parent in above), np.array([label], np.int32)])
+            rows[label] = np.unique(own) if len(above) > 1 else own
+        starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+        indices = np.concatenate(rows)
+        matrix = sparse.csr_array((np.ones(len(indices), bool), indices, starts), shape=(n_labels, n_labels))
+        matrix.sort_indices()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            _frozen(part)
+        return matrix
 
     def index(self, label: Any) -> int:
         """Return the position of a label, by name."""
@@ -284,7 +328,12 @@ class Hierarchy(PickledWithoutCaches):
         >>> dag.weights(0.5)
         array([1.   , 0.5  , 0.375])
         """
-        return label_weights(self._downwards(), w0)
+        check("w0", w0, number(above=0, most=1))
+        weights = [1.0] * len(self)
+        for label, above in self._downwards():
+            if above:
+                weights[label] = float(w0) * sum(weights[parent] for parent in above) / len(above)
+        return np.array(weights)
 
     def encode(self, label_sets: Iterable[Any]) -> tuple[sparse.csr_array, np.ndarray]:
         """Turn sets of label names into a 0/1 matrix, without adding ancestors (see `close`).
@@ -309,7 +358,20 @@ class Hierarchy(PickledWithoutCaches):
         >>> matrix.toarray().tolist(), labelled.tolist()
         ([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]], [True, True, False])
         """
-        return encode_sets(label_sets, len(self), self._find)
+        indices: list[int] = []
+        starts = [0]
+        labelled: list[bool] = []
+        for i, label_set in enumerate(label_sets, start=1):
+            missing = label_set is None or label_set is pd.NA or (isinstance(label_set, float) and np.isnan(label_set))
+            labelled.append(not missing)
+            if not missing:
+                where = f"example {i} (counted from 1)"
+                if isinstance(label_set, str) or not isinstance(label_set, Iterable):
+                    raise DataTypeError(f"{where}: {label_set!r} is not a set of label names")
+                indices.extend(sorted({self._find(label, where) for label in label_set}))
+            starts.append(len(indices))
+        cells = (np.ones(len(indices)), np.array(indices, np.int32), np.array(starts))
+        return sparse.csr_array(cells, shape=(len(labelled), len(self))), np.array(labelled, dtype=bool)
 
     def close(self, label_matrix: Any) -> Any:
         """Complete label sets so that no label stands without its ancestors.
@@ -341,8 +403,35 @@ class Hierarchy(PickledWithoutCaches):
         """
         if sparse.issparse(label_matrix):
             checked_sparse(label_matrix, "label_matrix")  # what comes back has the format of what was given
-            return close_sparse(label_matrix, self.labels, self.ancestors, self._downwards())
-        return close_dense(label_matrix, self.labels, self._downwards())
+            return self._close_sparse(label_matrix)
+        values = _numbers(label_matrix)
+        _check_cells(self.labels, values.shape, values, np.nonzero)
+        downwards = self._downwards()
+        present = np.ascontiguousarray((values == 1).T)  # one row per label: whole rows are combined below
+        for label, above in reversed(downwards):
+            for parent in above:
+                present[parent] |= present[label]
+        closed = present.T.astype(values.dtype, order="C")
+        unknown = np.isnan(values)
+        if unknown.any():
+            closed[_still_unknown(present, unknown.T, downwards).T] = np.nan
+        return closed
+
+    def _close_sparse(self, label_matrix: Any) -> Any:
+        matrix = sparse.csr_array(label_matrix, copy=True)
+        matrix.sum_duplicates()
+        _check_cells(self.labels, matrix.shape, matrix.data, lambda bad: [at[bad] for at in matrix.tocoo().coords])
+        present = _cells(matrix, matrix.data == 1) @ self.ancestors
+        closed = present.astype(matrix.dtype)
+        unknown = _cells(matrix, np.isnan(matrix.data))
+        if unknown.nnz:
+            where = _still_unknown_sparse(present, unknown, self._downwards())
+            missing = np.full(len(where[0]), np.nan, matrix.dtype)
+            closed = closed + sparse.csr_array((missing, where), shape=matrix.shape)  # no cell is in both
+        closed.sort_indices()
+        if isinstance(label_matrix, sparse.spmatrix):
+            closed = sparse.csr_matrix(closed)
+        return closed.asformat(label_matrix.format)
 
     # -- other forms --------------------------------------------------------------------------------
 
@@ -352,46 +441,122 @@ class Hierarchy(PickledWithoutCaches):
         Examples
         --------
         >>> from omnirank.data.hierarchy import Hierarchy
-        >>> Hierarchy.from_array([-1, 0, 1], labels=["a", "b", "c"]).to_edges()
-        [('a', 'b'), ('b', 'c')]
+        >>> Hierarchy.from_paths(["a", "a/b"]).to_edges()
+        [('a', 'a/b')]
         """
         return [(self.labels[p], self.labels[c]) for c, above in enumerate(self.parents) for p in above]
-
-    def to_networkx(self) -> Any:
-        """Return a networkx.DiGraph: the labels as nodes in their order, edges parent -> child.
-
-        Examples
-        --------
-        >>> from omnirank.data.hierarchy import Hierarchy
-        >>> print(Hierarchy.from_paths(["a/b/c"]).to_networkx())
-        DiGraph with 3 nodes and 2 edges
-        """
-        import networkx as nx
-
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(self.labels)
-        graph.add_edges_from(self.to_edges())
-        return graph
-
-    def to_paths(self, separator: str = "/") -> list[str]:
-        """Return the path of each label of a tree, from its root.
-
-        Names that are paths already, as `from_paths` makes them, are returned as they are.
-
-        Examples
-        --------
-        >>> from omnirank.data.hierarchy import Hierarchy
-        >>> Hierarchy.from_edges([("a", "b"), ("b", "c")]).to_paths()
-        ['a', 'a/b', 'a/b/c']
-        >>> Hierarchy.from_paths(["a", "a/b"]).to_paths()
-        ['a', 'a/b']
-        """
-        if not self.is_tree:
-            label = next(i for i, above in enumerate(self.parents) if len(above) > 1)
-            raise DataError(f"label {self.labels[label]!r} has several parents: only trees have paths")
-        return paths_of_tree(self.labels, self._downwards(), separator)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
+
+
+def label_name(value: Any) -> str:
+    """Return a label's name: a string as it is, an integer in decimal digits.
+
+    Examples
+    --------
+    >>> from omnirank.data.hierarchy import label_name
+    >>> label_name("GO:0008150"), label_name(7)
+    ('GO:0008150', '7')
+    """
+    if isinstance(value, str):
+        name = str(value)
+    elif isinstance(value, int | np.integer) and not isinstance(value, bool):
+        name = str(int(value))
+    else:
+        raise DataTypeError(
+            f"a label name must be a string (or an integer), not {value!r} of type {type(value).__name__}"
+        )
+    if not name.strip():
+        raise DataError(f"a label has an empty name ({name!r}): every label needs a name")
+    return name
+
+
+def unknown_label(name: str, labels: Iterable[str], where: str = "") -> DataError:
+    """Return the error for a label that the hierarchy lacks, with the labels that look like it.
+
+    Examples
+    --------
+    >>> from omnirank.data.hierarchy import unknown_label
+    >>> unknown_label("brid", ["bird", "cat"])
+    DataError("unknown label 'brid'; did you mean 'bird'?")
+    """
+    labels = list(labels)
+    return DataError(f"{where}{': ' if where else ''}unknown label {name!r}{similar_names(name, labels, 'labels')}")
+
+
+def _names(values: Iterable[Any], kind: str) -> list[str]:
+    if isinstance(values, str):
+        raise DataTypeError(f"{kind}s: expected several names, got the single string {values!r}")
+    names = [label_name(value) for value in values]
+    again = first_repeated(names)
+    if again is not None:
+        raise DataError(f"{kind} {names[again]!r} is given twice: {kind}s must differ")
+    return names
+
+
+def _pair(edge: Any, count: int) -> tuple[str, str]:
+    try:
+        if isinstance(edge, str):
+            raise TypeError
+        parent, child = edge
+    except (TypeError, ValueError):
+        raise DataError(f"edge {count} is not a (parent, child) pair: {edge!r}") from None
+    return label_name(parent), label_name(child)
+
+
+def _listing(names: Sequence[str], joint: str = ", ") -> str:
+    shown = [repr(name) for name in names]
+    if len(shown) > _MOST_SHOWN:
+        shown = [*shown[: _MOST_SHOWN - 1], "...", shown[-1]]
+    return joint.join(shown)
+
+
+def _still_unknown_sparse(present: Any, unknown: Any, downwards: _Downwards) -> tuple[np.ndarray, ...]:
+    """Rows and columns of the cells that stay unknown; only rows with unknown cells are made dense."""
+    partial = np.flatnonzero(np.diff(unknown.indptr))
+    step = max(1, _BLOCK_CELLS // unknown.shape[1])
+    places = []
+    for start in range(0, len(partial), step):
+        rows = partial[start : start + step]
+        left = _still_unknown(present[rows].toarray().T, unknown[rows].toarray().T, downwards)
+        label, row = np.nonzero(left)
+        places.append((rows[row], label))
+    return tuple(np.concatenate(part) for part in zip(*places, strict=True))
+
+
+def _still_unknown(present: np.ndarray, unknown: np.ndarray, downwards: _Downwards) -> np.ndarray:
+    """Cells (label x example) that neither a 1 below nor a 0 above settles."""
+    possible = np.ascontiguousarray(present | unknown)
+    for label, above in downwards:
+        for parent in above:
+            possible[label] &= possible[parent]
+    return possible & ~present
+
+
+def _cells(matrix: Any, chosen: np.ndarray) -> Any:
+    """Boolean matrix that marks the chosen ones of the stored cells."""
+    marked = sparse.csr_array((chosen, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+    marked.eliminate_zeros()
+    return marked
+
+
+def _numbers(label_matrix: Any) -> np.ndarray:
+    try:
+        values = np.asarray(unmasked(label_matrix))
+        return values if values.dtype.kind in "biuf" else values.astype(np.float64)
+    except (TypeError, ValueError):
+        kind = type(label_matrix).__name__
+        raise DataTypeError(f"a label matrix is a table of 0, 1 and NaN: this {kind} is none") from None
+
+
+def _check_cells(labels: Sequence[str], shape: tuple[int, ...], cells: np.ndarray, places: Callable[..., Any]) -> None:
+    if len(shape) != 2 or shape[1] != len(labels):
+        raise DataError(f"label matrix of shape {shape}: give one column for each of the {len(labels)} labels")
+    bad = ~((cells == 0) | (cells == 1) | np.isnan(cells))
+    if bad.any():
+        rows, columns = places(bad)
+        place = f"row {rows[0]} (counted from 0), label {labels[columns[0]]!r}"
+        raise DataError(f"label matrix, {place}: {cells[bad][0]} is neither 0 nor 1 nor NaN (unknown)")

@@ -8,19 +8,17 @@ starting at ``root``. A row joins its labels by ``@``; ancestors are implied. ``
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import TEXT, check, choice
-from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.hierarchy.structure import unknown_label
+from omnirank.data.hierarchy import Hierarchy, unknown_label
 from omnirank.data.target import Target
 
 HIERARCHY_KINDS = ("auto", "tree", "dag")
-_ROOT = "root"
 _ROOT, _SEPARATOR, _JOINT = "root", "/", "@"
 
 
@@ -70,10 +68,6 @@ class HierarchicalAttribute:
                     return ()
                 raise unknown_label(name, self.hierarchy.labels)
         return names
-
-    def with_rows(self, rows: Sequence[tuple[str, ...] | None]) -> HierarchicalAttribute:
-        """Return the attribute with the label sets of the rows."""
-        return replace(self, rows=tuple(rows))
 
 
 def declare_labels(
@@ -192,8 +186,7 @@ def _ordered_pairs(hierarchy: Hierarchy) -> list[tuple[str, str]]:
             name(max(label, below[-1]), (labels[label], labels[below[-1]]))
         else:
             break
-    rest = hierarchy.topological_order.tolist()
-    for label in rest:
+    for label in hierarchy.topological_order.tolist():
         for parent in [labels[p] for p in parents[label]] or [_ROOT]:
             pairs[parent, labels[label]] = None
     return list(pairs)
@@ -215,32 +208,20 @@ def label_cells(target: Target, hierarchy: Hierarchy) -> list[str | None]:
     ['a/b@c', 'root']
     """
     if target.is_partial:
-        row = _first_partial(target)
+        row = int(np.flatnonzero(np.isnan(target.dense()).any(axis=1) & target.labelled)[0])
         raise DataError(
             f"example {row} has labels that are unknown while others are known: a hierarchical attribute "
             "holds whole label sets only"
         )
-    values = target.values if target.is_sparse else np.where(np.isnan(target.values), 0.0, target.values)
-    present = sparse.csr_array(values)
+    present = sparse.csr_array(target.values if target.is_sparse else np.nan_to_num(target.values))
     present.eliminate_zeros()
-    edges = [(child, parent) for child, above in enumerate(hierarchy.parents) for parent in above]
-    rows, columns = zip(*edges, strict=True) if edges else ((), ())
-    shape = (hierarchy.n_labels, hierarchy.n_labels)
-    has_child = present @ sparse.csr_array((np.ones(len(edges)), (rows, columns)), shape=shape)
-    specific = present - present.multiply(has_child > 0)
-    specific = sparse.csr_array(specific)
-    specific.eliminate_zeros()
-    specific.sort_indices()
+    present.sort_indices()
     cells: list[str | None] = []
     for row, labelled in enumerate(target.labelled.tolist()):
-        indices = specific.indices[specific.indptr[row] : specific.indptr[row + 1]]
-        names = [hierarchy.labels[i] for i in indices.tolist()]
+        own = present.indices[present.indptr[row] : present.indptr[row + 1]].tolist()
+        above = {parent for label in own for parent in hierarchy.parents[label]}
+        names = [hierarchy.labels[label] for label in own if label not in above]
         if labelled and not names and _ROOT in hierarchy.labels:
             raise DataError(f"example {row} has no label, which is written {_ROOT!r}: but that is a label here")
         cells.append((_JOINT.join(names) or _ROOT) if labelled else None)
     return cells
-
-
-def _first_partial(target: Target) -> int:
-    unknown = np.isnan(target.dense())
-    return int(np.flatnonzero(unknown.any(axis=1) & target.labelled)[0])

@@ -1,15 +1,27 @@
-"""What a data set has to say for itself: how it was read, doubts about the task, traps among the features."""
+"""What a data set has to say for itself: how it was read, doubts about the task, traps among the features.
+
+Traps are features that are not what they seem: constant, identifiers, dates, copies of the target. Doubts are about
+tasks that values alone suggest: whole numbers that are quantities, classes that became floats.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from omnirank.core.errors import DataWarning
-from omnirank.data.copies import copies_note
-from omnirank.data.notes.traps import Trap, find_traps, trap_notes
+import numpy as np
+
+from omnirank.core.errors import DataWarning, setting
+from omnirank.core.text import counted
+from omnirank.data.notes.leaks import leaking_features
+from omnirank.data.resampling import copies_note
+from omnirank.data.table import Levels, Table, is_made_up
+from omnirank.data.target import Target
+from omnirank.data.task_registry import task_named, task_target
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -100,3 +112,469 @@ def caller_outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("omnirank", "sklearn"):
         level, frame = level + 1, frame.f_back
     return level
+
+
+# -- traps --------------------------------------------------------------------------------------------
+
+_LEAST_EXAMPLES = 20
+_FIRST_BLOCK = 1000
+# Whole numbers that all differ are identifiers where they fill at least this share of their range.
+_FILLED = 1 / 3
+_SHOWN = 3
+_IDENTIFIER = re.compile(r"(^|[\W_])(id|nr|no|number|index|key|row|uuid)$|^(id|index|row|unnamed: 0)\b|[a-z](ID|Id)$")
+_IDENTIFIER_ANY_CASE = re.compile(_IDENTIFIER.pattern.replace("|[a-z](ID|Id)$", ""), re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+_DATE_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}( .*)?")
+_TARGET_NAME = re.compile(r"(y|label|target|class|outcome|response)[_ ]?\d*", re.IGNORECASE)
+
+
+class Trap(NamedTuple):
+    """One feature, what it is (an entry of `KINDS`), and a detail for its note."""
+
+    kind: str
+    feature: str
+    detail: str = ""
+
+    @property
+    def of_target(self) -> bool:
+        """Whether it is a trap for this target only."""
+        return self.kind in _OF_TARGET
+
+
+# What is said about features of a kind: {of one|of several} of them; <> stands for the detail.
+KINDS = {
+    "empty": "{has|have} no known value",
+    "constant": "{holds|hold} one value only",
+    "running": "{changes|change} by the same step from row to row: {it is a running number, leave it|they are running "
+    "numbers, leave them} out of the ranking",
+    "identifier": "{has|have} another whole number in every example: {is it an identifier? Leave it|are they "
+    "identifiers? Leave them} out of the ranking",
+    "levels": "{has <>: is it an identifier? Leave it|have about as many levels as there are examples: are they "
+    "identifiers? Leave them} out of the ranking",
+    "date": "{is a date, taken as a number|are dates, taken as numbers} (seconds since 1970): {its score tells|their "
+    "scores tell} of trends, not of seasons",
+    "date text": "{holds|hold} dates as text, taken as categories: turn them into numbers (days since the first, say), "
+    "or leave {it|them} out",
+    "number text": "{is|are} taken as categories, but {<>|in the first of them <>}: write plain numbers, with a "
+    "decimal point, if {it is a quantity|they are quantities}",
+    "leak": "{predicts <> (nearly) perfectly|predict <> (nearly) perfectly, each} on its own, and can hide what other "
+    "features tell: would {it|they} be known before the target? Else leave {it|them} out",
+    "other target": "{is called like a target: is it one (<>)? Then name it as a target|are called like targets: are "
+    "they (<>)? Then name them as targets} too, or leave {it|them} out",
+}
+_OF_TARGET = ("leak", "other target")
+_NUMBERS = re.compile(r"\{([^|{}]*)\|([^{}]*)\}")
+
+
+def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
+    """Return the features that are traps, in the order of `KINDS`; a feature is in one of them only.
+
+    Parameters
+    ----------
+    features : Table
+        The features.
+    target : Target or None
+        The target, if any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.data.notes import find_traps
+    >>> columns = np.column_stack([np.arange(50), np.ones(50), np.random.default_rng(0).normal(size=50)])
+    >>> [(trap.kind, trap.feature) for trap in find_traps(Table.from_numeric(columns), None)]
+    [('constant', 'x1'), ('running', 'x0')]
+    """
+    if features.n_rows < _LEAST_EXAMPLES:
+        return tuple(_empty_of_few(features))
+    found: dict[str, Trap] = {}
+    searches: list[Iterable[Trap]] = [_constant(features), _counting(features), _of_levels(features), _dates(features)]
+    if target is not None:
+        searches += [_leaks(features, target), _other_targets(features.names, target)]
+    for search in searches:
+        for trap in search:
+            found.setdefault(trap.feature, trap)
+    order = list(KINDS)
+    return tuple(sorted(found.values(), key=lambda trap: order.index(trap.kind)))
+
+
+def trap_notes(traps: Sequence[Trap]) -> tuple[str, ...]:
+    """Return one sentence for each kind of trap.
+
+    Examples
+    --------
+    >>> from omnirank.data.notes import Trap, trap_notes
+    >>> trap_notes([Trap("constant", name) for name in "abcde"])
+    ("features 'a', 'b', 'c' and 2 more hold one value only",)
+    """
+    notes = []
+    for name, text in KINDS.items():
+        mine = [trap for trap in traps if trap.kind == name]
+        if mine:
+            text = _NUMBERS.sub(r"\1" if len(mine) == 1 else r"\2", text).replace("<>", mine[0].detail)
+            notes.append(f"{_listed([trap.feature for trap in mine])} {text}")
+    return tuple(notes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_SHOWN])
+    if len(names) == 1:
+        return f"feature {shown}"
+    more = len(names) - _SHOWN
+    if more > 0:
+        return f"features {shown} and {more} more"
+    return f"features {' and '.join(shown.rsplit(', ', 1)) if len(names) == 2 else shown}"
+
+
+# -- one value or none --------------------------------------------------------------------------------
+
+
+def _constant(features: Table) -> Iterable[Trap]:
+    for name, values in of_one_value(features):
+        yield Trap("empty" if values is None else "constant", name)
+
+
+def _empty_of_few(features: Table) -> Iterable[Trap]:
+    """Of few examples only what is not there at all is worth a word."""
+    return (trap for trap in _constant(features) if trap.kind == "empty")
+
+
+def of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
+    """Features with one known value, or none."""
+    if features.is_sparse:
+        yield from _sparse_of_one_value(features)
+        return
+    names = np.array(features.names, dtype=object)
+    for block, chosen in ((features.numeric, ~features.is_nominal), (features.codes, features.is_nominal)):
+        if not block.shape[1]:
+            continue
+        kept, value = _suspects_of_one_value(block)
+        for slot, found in zip(kept.tolist(), value.tolist(), strict=True):
+            yield str(names[chosen][slot]), None if np.isnan(found) else found
+
+
+def _suspects_of_one_value(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns in which all known cells are equal, and that value: NaN where none is known."""
+    kept = np.arange(block.shape[1])
+    value = np.full(block.shape[1], np.nan)
+    start, size = 0, 20
+    while start < len(block) and len(kept):
+        rows = block[start : start + size]
+        part = rows if len(kept) == block.shape[1] else rows[:, kept]
+        if part.dtype.kind == "i":
+            part = np.where(part < 0, np.nan, part)
+        low, high = np.fmin(np.fmin.reduce(part, axis=0), value), np.fmax(np.fmax.reduce(part, axis=0), value)
+        same = ~(high > low)
+        kept, value = kept[same], low[same]
+        start, size = start + size, max(_FIRST_BLOCK, 2 * size)
+    return kept, value
+
+
+def _sparse_of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
+    matrix = features.matrix
+    stored = np.diff(matrix.indptr)
+    for f in np.flatnonzero((stored == 0) | (stored == features.n_rows)).tolist():
+        cells = matrix.data[matrix.indptr[f] : matrix.indptr[f + 1]]
+        known = cells[~np.isnan(cells)]
+        if not len(cells):
+            yield features.names[f], 0.0
+        elif not len(known) or (known == known[0]).all():
+            yield features.names[f], float(known[0]) if len(known) else None
+
+
+# -- identifiers --------------------------------------------------------------------------------------
+
+
+def _counting(features: Table) -> Iterable[Trap]:
+    """Running numbers, and whole numbers of which no two examples have the same."""
+    if features.is_sparse or not features.numeric.shape[1]:
+        return
+    block, n = features.numeric, features.n_rows
+    names = [name for name, nominal in zip(features.names, features.is_nominal, strict=True) if not nominal]
+    first = block[:_LEAST_EXAMPLES]
+    whole = (first == np.round(first)).all(axis=0)
+    distinct = _all_differ(first)
+    for slot in np.flatnonzero(whole & distinct).tolist():
+        cells = block[:, slot]
+        if not (cells == np.round(cells)).all():
+            continue
+        with np.errstate(over="ignore"):  # numbers near the largest float: no steps of one size, and a large range
+            steps, span = np.diff(cells), cells.max() - cells.min()
+        if np.isfinite(steps[0]) and (steps == steps[0]).all():
+            yield Trap("running", names[slot])
+            continue
+        dense = n >= 2 * _LEAST_EXAMPLES and n >= _FILLED * (span + 1)
+        if (dense or _is_called_identifier(names[slot])) and _all_differ(cells):
+            yield Trap("identifier", names[slot])
+
+
+def _all_differ(columns: np.ndarray) -> np.ndarray:
+    """Whether no two cells of a column are equal; compared, since the difference of two numbers may be infinite."""
+    ordered = np.sort(columns, axis=0)
+    return np.asarray((ordered[1:] > ordered[:-1]).all(axis=0))
+
+
+def _is_called_identifier(name: str) -> bool:
+    return bool(_IDENTIFIER.search(name) or _IDENTIFIER_ANY_CASE.search(name))
+
+
+def _of_levels(features: Table) -> Iterable[Trap]:
+    """Nominal features with more levels in use than half the examples; dates among them."""
+    if features.is_sparse:
+        return
+    for f in np.flatnonzero(features.is_nominal).tolist():
+        levels = features.levels[f] or ()
+        if _are_dates(levels):
+            yield Trap("date text", features.names[f])
+        elif (about := what_numbers_have(text_counts(levels, features.column(f)))) != "":
+            yield Trap("number text", features.names[f], about)
+        elif len(levels) > features.n_rows / 2:
+            used = np.unique(features.column(f))
+            n_used = int((used >= 0).sum())
+            if n_used > features.n_rows / 2:
+                yield Trap("levels", features.names[f], f"{n_used} levels for {features.n_rows} examples")
+
+
+# -- dates --------------------------------------------------------------------------------------------
+
+
+def _are_dates(levels: Sequence[object]) -> bool:
+    """Whether all levels are dates."""
+    return len(levels) > 2 and all(
+        isinstance(level, str) and _DATE_TEXT.fullmatch(level) is not None for level in levels
+    )
+
+
+def _dates(features: Table) -> Iterable[Trap]:
+    return (Trap("date", name) for name in features.names if name in features.dates)
+
+
+# -- the target among the features --------------------------------------------------------------------
+
+
+def _leaks(features: Table, target: Target) -> Iterable[Trap]:
+    found = leaking_features(features, target)
+    for f, t in found:
+        detail = f"the target {target.names[t]!r}" if len(found) == 1 or target.n_targets == 1 else "one of the targets"
+        yield Trap("leak", features.names[f], detail)
+
+
+def _other_targets(names: Sequence[str], target: Target) -> Iterable[Trap]:
+    """Features called like the target but for a number, or by a word for targets; not where half of them are.
+
+    Labels have words for names, and features that are words may be called like anything.
+    """
+    if is_made_up(names):
+        return
+    stems = {stem for stem in map(_stem, target.names) if "#" in stem and re.search("[a-z]", stem)}
+    found = [n for n in names if _stem(n) in stems or (not target.is_labels and _TARGET_NAME.fullmatch(n))]
+    if 2 * len(found) > len(names):
+        return
+    for name in found:
+        yield Trap("other target", name, f"the target is {target.names[0]!r}")
+
+
+def _stem(name: str) -> str:
+    return _NUMBER.sub("#", name.lower())
+
+
+# -- doubts about the task ------------------------------------------------------------------------------
+
+# More classes than this, and more than one per so many examples, are more likely quantities.
+_MANY = 20
+_EXAMPLES_PER_CLASS = 20
+_SEPARATORS = (";", "|")
+# Fewer such texts, or a smaller share of all, may be anything.
+_LEAST = 3
+_LEAST_SHARE = 0.5
+_LONGEST = 20
+_WITH_COMMA = re.compile(r"\s*[-+]?\d+(\.\d{3})*,\d+\s*")
+_WITH_MORE = re.compile(r"\s*([$€£¥<>~]?)\s*[-+]?\d+(?:\.\d+)?\s*([^\W\d][^\s\d]*(?:/[^\s\d]+)?|%|°\w?)?\s*")
+
+
+def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool = False) -> tuple[str, ...]:
+    """Return what speaks against a task that was inferred from undeclared values, one sentence each.
+
+    Whole numbers are in doubt as classes where there are more than 20 of them and either more than one per 20 known
+    examples or one that occurs once; so are numbers written as text, and an empty text as a class. Whole numbers of
+    float type in several columns are in doubt as quantities where there are at most 20 of each and some are missing,
+    since a missing cell is what turns integers into floats.
+
+    Parameters
+    ----------
+    table : Table
+        The target as given: numbers are numeric columns.
+    target : Target
+        The same as a target of the task.
+    task : str
+        The inferred task.
+    texts_are_meant : bool
+        Whether texts are classes on purpose: readers of files make numbers of them unless told otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.data.notes import doubts_about
+    >>> prices = np.arange(100, 140.0).reshape(-1, 1)
+    >>> target, task = target_from(prices, names=["price"])
+    >>> doubts_about(Table.from_numeric(prices, ["price"]), target, task)[0]
+    "the whole numbers of 'price' are taken as 40 classes; if they are quantities, say task='regression'"
+    """
+    kind = task_target(task).kind
+    if kind == "numbers" and table.n_columns > 1:
+        return _codes_as_floats(table)
+    if kind != "classes":
+        return ()
+    doubts = [f"an empty text is taken as a class of {text}; None is unlabelled" for text in _empty_texts(target)]
+    many = [i for i, levels in enumerate(target.levels) if levels is not None and _are_many(target, i, levels)]
+    numbers = [i for i in many if table.levels[i] is None]
+    texts = [i for i in many if not texts_are_meant and _are_numbers(table.levels[i] or ())]
+    if numbers:
+        quantities = setting("task", task_named("numbers", single=table.n_columns == 1))
+        doubts.append(f"the whole numbers of {_taken(target, numbers)}; if they are quantities, say {quantities}")
+    doubts += _label_sets(table)
+    doubts += _numbers_with_more(target)
+    if texts:
+        taken = _taken(target, texts).replace("are taken", "are numbers written as text, taken")
+        doubts.append(f"the values of {taken}; if they are quantities, give numbers (astype(float))")
+    return tuple(doubts)
+
+
+def _label_sets(table: Table) -> list[str]:
+    """Classes that look like label sets in one column: "p", "q", "p;q"."""
+    for name, levels in zip(table.names, table.levels, strict=True):
+        if not levels or not all(isinstance(level, str) for level in levels):
+            continue
+        for separator in _SEPARATORS:
+            several = [level for level in levels if separator in level]
+            labels = {label.strip() for level in levels for label in level.split(separator)}
+            if several and len(labels) < len(levels) and "" not in labels:
+                return [
+                    f"the classes of {name!r} look like label sets ({several[0]!r}); if they are, give each label a "
+                    f"column of 0 and 1 (pandas: frame[{name!r}].str.get_dummies({separator!r}))"
+                ]
+    return []
+
+
+def _numbers_with_more(target: Target) -> list[str]:
+    """Classes that look like numbers with a comma or a unit."""
+    for i, levels in enumerate(target.levels):
+        codes = np.nan_to_num(target.values[:, i], nan=-1) if levels else np.empty(0)
+        about = what_numbers_have(text_counts(levels or (), codes))
+        if about:
+            return [
+                f"the values of {target.names[i]!r} are taken as {len(levels or ())} classes, but {about}: write plain "
+                "numbers, with a decimal point, if they are quantities"
+            ]
+    return []
+
+
+def _empty_texts(target: Target) -> list[str]:
+    found = []
+    for i, levels in enumerate(target.levels):
+        if levels is not None and "" in levels:
+            n = int((target.values[:, i] == levels.index("")).sum())
+            found.append(f"{target.names[i]!r} ({counted(n, 'example')})")
+    return found
+
+
+def _are_many(target: Target, i: int, levels: Levels) -> bool:
+    if len(levels) <= _MANY:
+        return False
+    codes = target.values[:, i]
+    known = codes[~np.isnan(codes)].astype(np.intp)
+    return len(levels) * _EXAMPLES_PER_CLASS > len(known) or bool((np.bincount(known) == 1).any())
+
+
+def _are_numbers(levels: Levels) -> bool:
+    try:
+        return len(levels) > 0 and all(isinstance(level, str) and np.isfinite(float(level)) for level in levels)
+    except ValueError:
+        return False
+
+
+def _taken(target: Target, columns: Sequence[int]) -> str:
+    largest = max(len(target.levels[i] or ()) for i in columns)
+    if target.n_targets == 1:
+        return f"{target.names[0]!r} are taken as {largest} classes"
+    return f"{_named(target.names, columns)} are taken as classes ({largest} of them)"
+
+
+def _named(names: Sequence[str], columns: Sequence[int]) -> str:
+    others = len(columns) - 1
+    return repr(names[columns[0]]) + (f" and {others} more target{'s' if others > 1 else ''}" if others else "")
+
+
+def _codes_as_floats(table: Table) -> tuple[str, ...]:
+    if table.is_sparse or not np.isnan(table.numeric).any():
+        return ()
+    for cells in table.numeric.T:
+        known = cells[~np.isnan(cells)]
+        if (known != np.round(known)).any() or not 1 < len(np.unique(known)) <= min(_MANY, len(known) / 20):
+            return ()
+    classes = setting("task", task_named("classes"))
+    named = _named(table.names, range(table.n_columns))
+    return (f"the few whole numbers of {named} are taken as quantities; if they are classes, say {classes}",)
+
+
+def what_numbers_have(counts: Mapping[str, int], cells: str = "cells") -> str:
+    """Return how many texts look like numbers with what, in words; nothing where it is not the case of half of them.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each text occurs in a column.
+    cells : str
+        What is counted, in words.
+
+    Examples
+    --------
+    >>> from omnirank.data.notes import what_numbers_have
+    >>> what_numbers_have({"1,5": 2, "2,0": 1, "3,25": 1})
+    "4 of 4 cells look like numbers with a comma ('1,5')"
+    >>> what_numbers_have({"1.2 kg": 1, "3 kg": 1, "12 kg": 1, "heavy": 1})
+    "3 of 4 cells look like numbers with 'kg' ('1.2 kg')"
+    >>> what_numbers_have({"red": 5, "blue": 5, "5th": 1})
+    ''
+    """
+    found: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for text, count in counts.items():
+        kind = _kind(text)
+        if kind and count:
+            found[kind] += count
+            first.setdefault(kind, text)
+    n = sum(counts.values())
+    kind, count = max(found.items(), key=lambda item: item[1], default=("", 0))
+    if count < max(_LEAST, _LEAST_SHARE * n):
+        return ""
+    return f"{count} of {n} {cells} look like numbers with {kind} ({first[kind]!r})"
+
+
+def _kind(text: str) -> str:
+    """What a number has beside it; nothing where the text is no number, or one without more."""
+    if len(text) > _LONGEST:
+        return ""
+    if _WITH_COMMA.fullmatch(text):
+        return "a comma"
+    match = _WITH_MORE.fullmatch(text)
+    more = "" if match is None else match[1] or match[2] or ""
+    return repr(more) if more else ""
+
+
+def text_counts(levels: Levels, codes: np.ndarray) -> dict[str, int]:
+    """Return how often each level that is a text occurs; nothing where a level is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.notes import text_counts
+    >>> text_counts(("a", "b"), np.array([1, 1, -1, 0]))
+    {'a': 1, 'b': 2}
+    """
+    if not all(isinstance(level, str) for level in levels):
+        return {}
+    counts = np.bincount(codes[codes >= 0].astype(np.intp), minlength=len(levels))
+    return dict(zip(map(str, levels), counts.tolist(), strict=True))

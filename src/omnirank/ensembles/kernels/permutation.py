@@ -1,4 +1,4 @@
-"""What permuting a feature among the out-of-bag rows does to a tree's errors."""
+"""What permuting a feature among the out-of-bag rows does to a tree's errors, and to areas under its curves."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from omnirank.core.compiled import Kinds, allocating, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
-from omnirank.trees.kernels.random import below, mix
-from omnirank.trees.kernels.route import code_of, walk, walk_with
+from omnirank.trees.kernels.candidates import below, mix
+from omnirank.trees.kernels.route import cell_of, walk, walk_with
 
 
 class Shuffle(NamedTuple):
@@ -61,12 +61,11 @@ def threshold_cuts(feature, cut, threshold, values, starts):
     Growing sees the rows of a node only: of two neighbouring codes there, the first is its cut. Codes that lie
     between them in other rows go by the threshold. NaN as threshold (nominal tests and leaves) keeps the cut.
     """
-    found = cut.copy()
+    cuts = cut.copy()
     for k in range(len(cut)):
-        if np.isnan(threshold[k]):
-            continue
-        found[k] = last_code(values, starts, feature[k], threshold[k])
-    return found
+        if not np.isnan(threshold[k]):
+            cuts[k] = last_code(values, starts, feature[k], threshold[k])
+    return cuts
 
 
 @inlined
@@ -77,7 +76,7 @@ def donor(order, i, f):
     return order.shuffled[place - n if place >= n else place]
 
 
-# -- errors of a row in a leaf --------------------------------------------------------------------------
+# -- errors of a row in a leaf ----------------------------------------------------------------------------
 
 
 class SquaredLoss(NamedTuple):
@@ -115,6 +114,17 @@ class LabelLoss(NamedTuple):
     node_starts: np.ndarray  # predicted labels of each node
     node_labels: np.ndarray
     marks: np.ndarray  # scratch: row whose label it is, plus 1
+
+
+class FeatureLoss(NamedTuple):
+    """Scaled squared errors of numbers plus scaled wrong levels."""
+
+    truth: np.ndarray  # (rows, numbers), NaN = unknown
+    means: np.ndarray  # (nodes, numbers)
+    scale: np.ndarray
+    codes: np.ndarray  # (rows, classes), -1 = unknown
+    levels: np.ndarray  # (nodes, classes)
+    level_scale: np.ndarray
 
 
 @dispatched(Kinds("losses"))
@@ -171,8 +181,20 @@ def _add_labels(loss, row, node, weight, out, f):
             out[f, label] += weight
 
 
+@add_loss.kind(FeatureLoss)
+def _add_features(loss, row, node, weight, out, f):
+    total = 0.0
+    for j in range(loss.truth.shape[1]):
+        d = loss.truth[row, j] - loss.means[node, j]
+        total += 0.0 if np.isnan(d) else loss.scale[j] * d * d
+    for j in range(loss.codes.shape[1]):
+        code = loss.codes[row, j]
+        total += loss.level_scale[j] if (code >= 0) & (code != loss.levels[node, j]) else 0.0
+    out[f, 0] += weight * total
+
+
 @allocating
-def permutation_losses(tests, codes, loss, order, weight, n_targets):
+def permutation_losses(tests, cells, loss, order, weight, n_targets):
     """Sum of the rows' errors, and its change when a feature is permuted.
 
     A row's prediction changes only if a feature on its path is permuted: it is routed again from the first node
@@ -184,9 +206,9 @@ def permutation_losses(tests, codes, loss, order, weight, n_targets):
         Sums over the rows, each times its weight.
     """
     tests = uncounted(tests)
-    codes = uncounted(codes)
+    cells = uncounted(cells)
     rows = order.rows
-    n_features = len(codes.n_levels)
+    n_features = len(cells.nominal)
     base = np.zeros((1, n_targets))
     change = np.zeros((n_features, n_targets))
     met = np.zeros(n_features, np.int64)
@@ -194,15 +216,190 @@ def permutation_losses(tests, codes, loss, order, weight, n_targets):
     first = np.empty(n_features, np.int64)
     for i in range(len(rows)):
         row = rows[i]
-        here, n_path = walk(tests, codes, row, i + 1, met, path, first)
+        here, n_path = walk(tests, cells, row, i + 1, met, path, first)
         add_loss(loss, row, here, weight[row], base, 0)
         for k in range(n_path):
             f = path[k]
-            c = code_of(codes, f, donor(order, i, f))
-            if c == code_of(codes, f, row):
+            other = donor(order, i, f)
+            if cell_of(cells, f, other)[0] == cell_of(cells, f, row)[0]:
                 continue
-            there = walk_with(tests, codes, row, first[k], f, c)
+            there = walk_with(tests, cells, row, first[k], f, other)
             if there != here:
                 add_loss(loss, row, there, weight[row], change, f)
                 add_loss(loss, row, here, -weight[row], change, f)
     return base[0], change
+
+
+# -- areas under the precision-recall curves of a tree ----------------------------------------------------
+#
+# All rows of a leaf have the same label frequencies. The (leaf, label) cells are put in groups of equal frequency once
+# per tree; a row that moves to another leaf changes the counts of the groups of the two leaves only.
+
+
+class Moves(NamedTuple):
+    """Leaves of the rows, and which rows reach another leaf when a feature is permuted."""
+
+    leaf: np.ndarray
+    starts: np.ndarray  # by feature
+    place: np.ndarray  # which of the rows
+    new_leaf: np.ndarray
+
+
+class Sets(NamedTuple):
+    """Label sets of the training rows."""
+
+    starts: np.ndarray
+    labels: np.ndarray  # relevant and unknown ones
+    relevant: np.ndarray  # else unknown
+
+
+class Curves(NamedTuple):
+    """Curves of one tree: one for all labels, or one per label.
+
+    The groups of a curve follow one another, the largest frequency first; the last group of each is that of
+    frequency 0, whose cells are not stored.
+    """
+
+    starts: np.ndarray  # cells of each node
+    labels: np.ndarray
+    groups: np.ndarray
+    group_starts: np.ndarray  # by curve
+    n_known: np.ndarray  # (row, label) pairs of a curve
+    n_positive: np.ndarray
+
+
+@allocating
+def permutation_moves(tests, cells, order):
+    """Route the rows, and those whose path tests a feature again with the value of another row."""
+    tests = uncounted(tests)
+    cells = uncounted(cells)
+    rows = order.rows
+    n_features = len(cells.nominal)
+    leaf = np.empty(len(rows), np.int64)
+    met = np.zeros(n_features, np.int64)
+    path = np.empty(n_features, np.int64)
+    first = np.empty(n_features, np.int64)
+    counts = np.zeros(n_features + 1, np.int64)
+    most = 1024
+    feature = np.empty(most, np.int64)
+    place = np.empty(most, np.int64)
+    new_leaf = np.empty(most, np.int64)
+    n_moves = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        here, n_path = walk(tests, cells, row, i + 1, met, path, first)
+        leaf[i] = here
+        if n_moves + n_path > most:
+            most = 2 * most + n_path
+            feature = _longer(feature, most)
+            place = _longer(place, most)
+            new_leaf = _longer(new_leaf, most)
+        for k in range(n_path):
+            f = path[k]
+            other = donor(order, i, f)
+            if cell_of(cells, f, other)[0] == cell_of(cells, f, row)[0]:
+                continue
+            there = walk_with(tests, cells, row, first[k], f, other)
+            if there != here:
+                feature[n_moves] = f
+                place[n_moves] = i
+                new_leaf[n_moves] = there
+                counts[f + 1] += 1
+                n_moves += 1
+    starts = np.cumsum(counts)
+    next_place = starts.copy()
+    by_place = np.empty(n_moves, np.int64)
+    by_leaf = np.empty(n_moves, np.int64)
+    for m in range(n_moves):
+        at = next_place[feature[m]]
+        by_place[at] = place[m]
+        by_leaf[at] = new_leaf[m]
+        next_place[feature[m]] += 1
+    return Moves(leaf, starts, by_place, by_leaf)
+
+
+@inlined
+def _longer(values, size):
+    longer = np.empty(size, values.dtype)
+    longer[: len(values)] = values
+    return longer
+
+
+@allocating
+def permuted_areas(moves, rows, sets, curves):
+    """Areas of the curves, (curves,), and when each feature is permuted, (features, curves)."""
+    moves = uncounted(moves)
+    sets = uncounted(sets)
+    curves = uncounted(curves)
+    n_curves = len(curves.n_known)
+    n_features = len(moves.starts) - 1
+    n_groups = curves.group_starts[n_curves]
+    marks = np.zeros(sets.labels.max() + 2 if len(sets.labels) else 2, np.int64)
+    if len(curves.labels):
+        marks = np.zeros(max(len(marks), curves.labels.max() + 1), np.int64)
+    counts = np.zeros((2, n_groups), np.int64)
+    for i in range(len(rows)):
+        _count(counts, rows[i], moves.leaf[i], 1, sets, curves, marks)
+    before = np.zeros(n_curves)
+    after = np.zeros((n_features, n_curves))
+    for c in range(n_curves):
+        before[c] = _area(counts, c, curves)
+    changed = counts.copy()
+    for f in range(n_features):
+        if moves.starts[f] == moves.starts[f + 1]:
+            after[f] = before
+            continue
+        for m in range(moves.starts[f], moves.starts[f + 1]):
+            i = moves.place[m]
+            _count(changed, rows[i], moves.leaf[i], -1, sets, curves, marks)
+            _count(changed, rows[i], moves.new_leaf[m], 1, sets, curves, marks)
+        for c in range(n_curves):
+            after[f, c] = _area(changed, c, curves)
+        changed[:] = counts
+    return before, after
+
+
+@inlined
+def _count(counts, row, leaf, sign, sets, curves, marks):
+    """Add a row of a leaf to (or take it from) the counts of positive and of all pairs in the groups."""
+    for e in range(sets.starts[row], sets.starts[row + 1]):
+        marks[sets.labels[e]] = row + 1 if sets.relevant[e] else -np.int64(row) - 1
+    for e in range(curves.starts[leaf], curves.starts[leaf + 1]):
+        mark = marks[curves.labels[e]]
+        if mark != -np.int64(row) - 1:
+            counts[1, curves.groups[e]] += sign
+            if mark == np.int64(row) + 1:
+                counts[0, curves.groups[e]] += sign
+
+
+@inlined
+def _area(counts, c, curves):
+    """Area of curve c: trapezoids between all whole numbers of true positives; 0 without positives."""
+    if curves.n_positive[c] == 0:
+        return 0.0
+    left_positive = curves.n_positive[c]
+    left_known = curves.n_known[c]
+    last_group = curves.group_starts[c + 1] - 1
+    true = 0
+    predicted = 0
+    precision = 0.0
+    area = 0.0
+    for g in range(curves.group_starts[c], last_group + 1):
+        positive = counts[0, g] if g < last_group else left_positive
+        known = counts[1, g] if g < last_group else left_known
+        if known == 0:
+            continue
+        left_positive -= positive
+        left_known -= known
+        if predicted == 0:  # the curve starts level
+            precision = positive / known
+            area += positive * precision
+        elif positive == 0:
+            precision = true / (predicted + known)
+        for k in range(1, positive + 1 if predicted > 0 else 1):
+            reached = (true + k) / (predicted + known * (k / positive))
+            area += (precision + reached) / 2.0
+            precision = reached
+        true += positive
+        predicted += known
+    return area / curves.n_positive[c]

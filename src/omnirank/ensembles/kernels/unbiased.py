@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, allocating, compiled, dispatched
+from omnirank.core.compiled import allocating, compiled
 from omnirank.core.kernels.vector import uncounted
-from omnirank.trees.kernels.grow import in_subset
-from omnirank.trees.kernels.route import code_of
 
 
 class NodeRows(NamedTuple):
@@ -35,100 +33,12 @@ class NodeSums(NamedTuple):
     known: np.ndarray  # (nodes, columns), or (nodes, 1) where all cells are known
 
 
-class SparseRows(NamedTuple):
+class CsrRows(NamedTuple):
     """Rows of a sparse matrix."""
 
     data: np.ndarray
     indices: np.ndarray
     starts: np.ndarray
-
-
-class Tests(NamedTuple):
-    """Tests of a grown tree by value."""
-
-    feature: np.ndarray
-    threshold: np.ndarray  # NaN: leaves and nominal tests
-    cut: np.ndarray  # first word of the subset of a nominal test
-    right: np.ndarray
-    missing_left: np.ndarray
-    subsets: np.ndarray
-
-
-class Block(NamedTuple):
-    """Cells of a matrix in either order, so that kernels are compiled for one of them."""
-
-    cells: np.ndarray  # flat
-    row_step: int
-    column_step: int
-
-
-class TableCells(NamedTuple):
-    """Cells of a dense table."""
-
-    numbers: Block  # NaN = missing
-    levels: Block  # -1 = missing
-    slots: np.ndarray  # column of each feature in its block
-    is_nominal: np.ndarray
-
-
-class SparseCells(NamedTuple):
-    """Codes of the cells of a sparse table, and the values that they stand for."""
-
-    codes: Any
-    values: np.ndarray  # of the codes of all numeric features, one after the other
-    starts: np.ndarray  # where those of each feature start
-
-
-@dispatched(Kinds("cells to route by"))
-def goes_left(cells, tests, k, f, row):
-    """Whether a row goes left in node k, which tests feature f."""
-
-
-@goes_left.kind(TableCells)
-def _table_goes_left(cells, tests, k, f, row):
-    if cells.is_nominal[f]:
-        c = np.int64(cells.levels.cells[row * cells.levels.row_step + cells.slots[f] * cells.levels.column_step])
-        return tests.missing_left[k] == 1 if c < 0 else in_subset(tests.subsets, tests.cut[k], c)
-    x = cells.numbers.cells[row * cells.numbers.row_step + cells.slots[f] * cells.numbers.column_step]
-    return tests.missing_left[k] == 1 if x != x else x <= tests.threshold[k]  # NaN: `isnan` takes longer to compile
-
-
-@goes_left.kind(SparseCells)
-def _code_goes_left(cells, tests, k, f, row):
-    c = code_of(cells.codes, f, row)
-    if c == cells.codes.missing:
-        return tests.missing_left[k] == 1
-    if cells.codes.n_levels[f] > 0:
-        return in_subset(tests.subsets, tests.cut[k], c)
-    return cells.values[cells.starts[f] + c] <= tests.threshold[k]
-
-
-@compiled
-def route_rows(tests, cells, first, last, ordered, later):
-    """Put rows of the training set that the tree has not seen into the order of its nodes, and of themselves in a leaf.
-
-    ``ordered`` has all rows, in the order wanted within leaves; they are put in place, and each node's range of them is
-    written to first and last (that of the root is given). ``later`` has room for as many. Nodes send their rows on,
-    parents before children: a row that walked down alone would wait for memory at each step. Rows go by the thresholds
-    of numeric tests, since growing knows the codes of the rows in the bag only.
-    """
-    for k in range(len(tests.feature)):
-        f = tests.feature[k]
-        if f < 0:
-            continue
-        place, n_later = first[k], 0
-        for e in range(first[k], last[k]):
-            row = ordered[e]
-            left = goes_left(cells, tests, k, f, row)
-            ordered[place] = row
-            later[n_later] = row
-            place += 1 if left else 0
-            n_later += 0 if left else 1
-        for e in range(n_later):
-            ordered[place + e] = later[e]
-        right = tests.right[k]
-        first[k + 1], last[k + 1] = first[k], place
-        first[right], last[right] = place, last[k]
 
 
 @compiled
@@ -224,9 +134,9 @@ def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, tol
         Rows out of bag.
     counted : ndarray (tests,)
         Whether all four parts of the node have known values.
-    said : SparseRows
+    said : CsrRows
         mu_L - mu_R of the tests.
-    cells : SparseRows
+    cells : CsrRows
         The columns in each row.
     labelled : ndarray (rows,)
         1 where columns are known in a row, else 0.

@@ -8,11 +8,9 @@ from typing import Any
 from omnirank.core.errors import ParameterError
 from omnirank.core.registry import get_method
 from omnirank.evaluation.evaluate import OF_MEASURES
-from omnirank.evaluation.experiments.fit import PREDICTORS, data_of, fit_parts, own_code, predicts_itself
-from omnirank.evaluation.experiments.keys import content_key
+from omnirank.evaluation.experiments.fit import PREDICTORS, Loaded, data_of, fit_parts, own_code, predicts_itself
 from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, StudyPlan
-from omnirank.evaluation.experiments.sources import Loaded
-from omnirank.evaluation.experiments.store import Job, Member, column_name
+from omnirank.evaluation.experiments.store import Job, Member, column_name, content_key
 from omnirank.evaluation.folds import Fold
 from omnirank.rankers.builtin import METHODS
 
@@ -35,11 +33,11 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
     for seed in plan.seeds:
         for number, fold in enumerate(loaded.folds(plan.folds.scheme, plan.folds.parameters, seed)):
             for method in plan.methods:
-                for choice, made in method.choices():
+                for choice, specification in method.choices():
                     for top, neighbors, evaluation in _evaluations(plan.evaluation, method):
                         named = " ".join(filter(None, (choice, top)))
                         place = Member(entry.name, method.name, named, fold.n_labelled or 0, neighbors, seed, number)
-                        yield place, _job(plan, data, fold, made, evaluation, seed, own[method.use])
+                        yield place, _job(plan, data, fold, specification, evaluation, seed, own[method.use])
 
 
 def _check_data(plan: StudyPlan, entry: DataEntry) -> None:
@@ -60,8 +58,8 @@ def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str,
     """How a method is judged: the number of top features where there are several, that of neighbours, all in detail."""
     if predicts_itself(method.use):
         return [("", 0, {name: value for name, value in evaluation.parameters.items() if name in OF_MEASURES})]
-    given = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
-    same = {name: value for name, value in given.items() if value is not None} | dict(evaluation.parameters)
+    named = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
+    same = {name: value for name, value in named.items() if value is not None} | dict(evaluation.parameters)
     tops = same.get("top")
     sized = [(f"top={top}", same | {"top": top}) for top in tops] if isinstance(tops, list) else [("", same)]
     counts: list[tuple[int, dict[str, Any]]] = [(k, {"n_neighbors": k}) for k in evaluation.n_neighbors] or [(0, {})]

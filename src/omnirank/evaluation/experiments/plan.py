@@ -19,19 +19,23 @@ from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.load import load
 from omnirank.data.samples import list_samples
-from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.experiments.fit import PREDICTORS, known_parameters, make
-from omnirank.evaluation.experiments.keys import canonical_json, code_version
-from omnirank.evaluation.experiments.sources import SOURCES, relational_options, with_variables
-from omnirank.evaluation.experiments.store import column_name
+from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS, evaluate
+from omnirank.evaluation.experiments.fit import (
+    PREDICTORS,
+    SOURCES,
+    known_parameters,
+    make,
+    relational_options,
+    with_variables,
+)
+from omnirank.evaluation.experiments.store import canonical_json, code_version, column_name
 from omnirank.evaluation.folds import SCHEMES, scheme_parameters
-from omnirank.evaluation.knn import NEIGHBOR_PREDICTORS, NEIGHBORS
 from omnirank.tasks.measuring import MEASURES, VARIANCES, VARIANTS
 
 BEST = "best"
 
 # Parameters of methods and of `omnirank.evaluate` that the plan sets by other means.
-_NOT_OF_METHODS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
+_NOT_OF_METHODS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select")
 _NOT_OF_EVALUATION = ("ranking", "train", "test", "n_test", "random_state", "n_jobs")
 
 # A plan writes booleans in small letters.
@@ -88,12 +92,12 @@ class MethodEntry:
             inner = {"grid": dict(self.grid), "select": dict(self.select)}
             return [("", same | {"parameters": dict(self.parameters)} | inner)]
         names = sorted(self.grid)
-        found = []
+        specifications = []
         for values in product(*(self.grid[name] for name in names)):
             chosen = dict(zip(names, values, strict=True))
             label = " ".join(f"{name}={_shown(value)}" for name, value in chosen.items())
-            found.append((label, same | {"parameters": dict(self.parameters) | chosen}))
-        return found
+            specifications.append((label, same | {"parameters": dict(self.parameters) | chosen}))
+        return specifications
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ def read_plan(path: PathLike | Mapping[str, Any]) -> StudyPlan:
     Returns
     -------
     StudyPlan
-        Files of data are not looked at here: see `omnirank.evaluation.experiments.sources.check_files`.
+        Files of data are not looked at here: see `omnirank.evaluation.experiments.fit.check_files`.
 
     Raises
     ------
@@ -270,9 +274,9 @@ class _Table:
         if value == []:
             return tuple(default)
         self.checked(key, value, listed(count(least), or_one=True))
-        found = value if isinstance(value, list) else [value]
-        self.different(found, f"{key}: ")
-        return tuple(found)
+        numbers = value if isinstance(value, list) else [value]
+        self.different(numbers, f"{key}: ")
+        return tuple(numbers)
 
     def table(self, key: str) -> dict[str, Any]:
         """Return a table of plain values."""
@@ -351,10 +355,10 @@ def _check_names(plan: StudyPlan) -> None:
 
 
 def _single(whole: _Table, name: str, known: Collection[str] | None = None) -> _Table:
-    found = whole.content.get(name, {})
-    if not isinstance(found, dict):
-        raise whole.error(f"[{name}] must be a table, written once, not {found!r}")
-    return _Table(found, f"{whole.where}, [{name}]", known)
+    content = whole.content.get(name, {})
+    if not isinstance(content, dict):
+        raise whole.error(f"[{name}] must be a table, written once, not {content!r}")
+    return _Table(content, f"{whole.where}, [{name}]", known)
 
 
 def _several(whole: _Table, name: str) -> list[_Table]:
@@ -441,9 +445,9 @@ def _relational(kind: str, table: _Table, folder: Path) -> DataEntry:
 def _options(table: _Table, own: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
     """The keys that say how data are read."""
     table.refuse_others((*own, *options))
-    found = {key: value for key, value in table.content.items() if key in options}
-    table.refuse_dates("options", found)
-    return found
+    chosen = {key: value for key, value in table.content.items() if key in options}
+    table.refuse_dates("options", chosen)
+    return chosen
 
 
 # -- methods --------------------------------------------------------------------------------------
@@ -499,12 +503,12 @@ def _check_parameters(entry: MethodEntry, table: _Table) -> None:
 
 def _grid(table: _Table) -> dict[str, list[Any]]:
     """Lists of values by parameter."""
-    found = table.table("grid")
-    for name, values in found.items():
+    grid = table.table("grid")
+    for name, values in grid.items():
         if not isinstance(values, list) or not values:
             raise table.error(f"grid: {name} must be a list of values, not {values!r}")
         table.different(values, f"grid: {name}: ", "give it once")
-    return found
+    return grid
 
 
 def _select(table: _Table) -> str | dict[str, Any] | None:
@@ -519,8 +523,8 @@ def _select(table: _Table) -> str | dict[str, Any] | None:
     if not isinstance(value, dict):
         raise table.error(f'select must be "best" or a table such as {{ n_folds = 4 }}, not {value!r}')
     own = _Table(value, f"{table.where}: select", ("n_folds", "measure"))
-    found = {"n_folds": own.get("n_folds", count(2), 4)}
-    return found | ({"measure": _measures(own, "measure")[0]} if "measure" in own else {})
+    selection = {"n_folds": own.get("n_folds", count(2), 4)}
+    return selection | ({"measure": _measures(own, "measure")[0]} if "measure" in own else {})
 
 
 # -- folds and evaluation -------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike
-from omnirank.evaluation.curves import curve_area
+from omnirank.evaluation.cross import curve_area
 from omnirank.evaluation.experiments.store import Member, Store, column_name
 from omnirank.evaluation.statistics import latex_lines, latex_text, markdown_lines
 from omnirank.tasks.measuring import MEASURES, primary_measure
@@ -67,8 +67,8 @@ class StudyResults:
     @property
     def neighbor_counts(self) -> list[int]:
         """Numbers of neighbours that rankings were judged with; [0] where there is one setting only."""
-        found = sorted(set(self.jobs["neighbors"]) - {0})
-        return [int(k) for k in found] or [0]
+        counts = sorted(set(self.jobs["neighbors"]) - {0})
+        return [int(k) for k in counts] or [0]
 
     @property
     def labelled_counts(self) -> list[int]:
@@ -96,12 +96,12 @@ class StudyResults:
         sums = weighted.groupby(place, sort=False).agg(
             product=("product", "sum"), weight=("weight", "sum"), n=("value", "size")
         )
-        found = sums.reset_index()
+        means = sums.reset_index()
         planned = self.jobs.groupby([*_PLACE, "choice"]).size().rename("planned").reset_index()
-        found = found.merge(planned, on=[*_PLACE, "choice"])
-        whole = (found["n"] == found["planned"]) & (found["weight"] > 0)
-        found["mean"] = (found["product"] / found["weight"].where(whole)).astype(np.float64)
-        return self._best_choices(found.drop(columns=["planned", "product", "weight"]))
+        means = means.merge(planned, on=[*_PLACE, "choice"])
+        whole = (means["n"] == means["planned"]) & (means["weight"] > 0)
+        means["mean"] = (means["product"] / means["weight"].where(whole)).astype(np.float64)
+        return self._best_choices(means.drop(columns=["planned", "product", "weight"]))
 
     def _best_choices(self, means: pd.DataFrame) -> pd.DataFrame:
         chosen = means["method"].isin(self.facts["best_of_grid"])
@@ -111,9 +111,9 @@ class StudyResults:
         best = means.loc[order][chosen.loc[order]].drop_duplicates([*_PLACE, "measure"])
         plain = means[~chosen].copy()
         plain["method"] = _columns(plain)
-        found = pd.concat([plain, best]) if len(best) else plain
+        shown = pd.concat([plain, best]) if len(best) else plain
         columns = [*_PLACE, "measure"]
-        return found[[*columns, "mean", "n"]].sort_values(columns, key=self._places, ignore_index=True)
+        return shown[[*columns, "mean", "n"]].sort_values(columns, key=self._places, ignore_index=True)
 
     def table(self, measure: str, neighbors: int | None = None, labelled: int | None = None) -> pd.DataFrame:
         """Return the means with data sets as rows and methods as columns, in the order of the plan.
@@ -147,11 +147,11 @@ class StudyResults:
         """Return the means over the number of labelled examples: for each data set, one column per method."""
         tables = {count: self.table(measure, neighbors, count) for count in self.labelled_counts}
         names = list(dict.fromkeys(name for table in tables.values() for name in table.index))
-        found = {
+        curves = {
             name: pd.DataFrame({count: table.loc[name] for count, table in tables.items() if name in table.index}).T
             for name in names
         }
-        return {name: curve.rename_axis("labelled") for name, curve in found.items()}
+        return {name: curve.rename_axis("labelled") for name, curve in curves.items()}
 
     def times(self) -> pd.DataFrame:
         """Return the median seconds of a fit, with data sets as rows and methods as columns.
@@ -219,10 +219,10 @@ def store_files(path: PathLike) -> list[Path]:
     """Return the stores that a path stands for: itself, that beside a plan, or all ``.sqlite`` files of a folder."""
     path = Path(path)
     if path.is_dir():
-        found = sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite"))
-        if not found:
+        stores = sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite"))
+        if not stores:
             raise DataError(f"the folder {str(path)!r} holds no store (.sqlite)")
-        return found
+        return stores
     store = path.with_suffix(".sqlite") if path.suffix == ".toml" else path
     if not path.exists() and not store.exists() and path.suffix in ("", ".toml"):
         raise DataError(f"there is no file or folder {str(path)!r}: give a store (.sqlite), a plan (.toml) or a folder")
@@ -259,8 +259,8 @@ def read_results(path: PathLike) -> Results:
     ...     data = [{ sample = "iris" }, { sample = "wine" }]
     ...     method = [{ use = "univariate" }, { use = "uniform" }]
     ...     ''')
-    ...     _ = om.run_plan(path)
-    ...     table = om.read_results(path)["small"].table("accuracy")
+    ...     _ = om.experiments.run_plan(path)
+    ...     table = om.experiments.read_results(path)["small"].table("accuracy")
     >>> list(table.index), list(table.columns), bool((table > 0.9).all(axis=None))
     (['iris', 'wine'], ['univariate', 'uniform'], True)
     """
@@ -301,11 +301,11 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
     >>> plan |= {"data": [{"sample": "iris"}], "method": [{"use": "univariate"}]}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = pathlib.Path(folder, "small.sqlite")
-    ...     _ = om.run_plan(plan, store=store)
-    ...     list(om.read_rankings(store, "small", "iris", "univariate"))
+    ...     _ = om.experiments.run_plan(plan, store=store)
+    ...     list(om.experiments.read_rankings(store, "small", "iris", "univariate"))
     ['seed=0 fold=0', 'seed=0 fold=1']
     """
-    found: dict[str, Ranking] = {}
+    rankings: dict[str, Ranking] = {}
     seen: set[tuple[Any, ...]] = set()
     places: set[tuple[str, str]] = set()
     studies: set[str] = set()
@@ -325,8 +325,10 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
                 seen.add(ranked)
                 parts = [choice, f"labelled={member.labelled}" if member.labelled else ""]
                 name = " ".join([*filter(None, parts), f"seed={member.seed}", f"fold={member.fold}"])
-                found[name] = Ranking(content["names"], content["scores"], method, constant=content.get("constant", ()))
-    if not found:
+                rankings[name] = Ranking(
+                    content["names"], content["scores"], method, constant=content.get("constant", ())
+                )
+    if not rankings:
         _check_name(study, "study", studies)
         _check_name(data, "data set", {known for known, _ in places})
         _check_name(method, "method", {known for _, known in places})
@@ -334,7 +336,7 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
             f"study {study!r} keeps no ranking of {data!r} by {method!r}: set keep_rankings = true in [study] before "
             "it is run"
         )
-    return found
+    return rankings
 
 
 def _check_name(name: str, kind: str, known: Collection[str]) -> None:
@@ -345,10 +347,10 @@ def _check_name(name: str, kind: str, known: Collection[str]) -> None:
 
 def _study(name: str, facts: dict[str, Any], rows: list[tuple[Member, dict[str, Any]]]) -> StudyResults:
     place = list(Member._fields)
-    told = ["state", "seconds", "error", "traceback", "key"]
+    recorded = ["state", "seconds", "error", "traceback", "key"]
     order = PlanOrder(facts)
     ordered = sorted(rows, key=lambda row: order.member(row[0]))
-    jobs = [(*member, *(row[key] for key in told)) for member, row in ordered]
+    jobs = [(*member, *(row[key] for key in recorded)) for member, row in ordered]
     figures = [
         (*member, measure, np.nan if value is None else value, row["n_test"])
         for member, row in ordered
@@ -356,7 +358,7 @@ def _study(name: str, facts: dict[str, Any], rows: list[tuple[Member, dict[str, 
         if row["state"] == "done" and measure in MEASURES  # one of a user's own module may not be imported
     ]
     frame = pd.DataFrame(figures, columns=[*place, "measure", "value", "n_test"]).astype({"value": np.float64})
-    return StudyResults(name, facts, pd.DataFrame(jobs, columns=[*place, *told]), frame)
+    return StudyResults(name, facts, pd.DataFrame(jobs, columns=[*place, *recorded]), frame)
 
 
 def _columns(rows: pd.DataFrame) -> pd.Series:

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from omnirank.core.errors import DataError, MissingDependencyError, OmnirankError, ParameterError, setting
+from omnirank.core.errors import DataError, DataWarning, MissingDependencyError, OmnirankError, ParameterError, setting
 from omnirank.core.parallel import worker_count
 from omnirank.core.parameters import check, choice
 from omnirank.core.types import PathLike
 from omnirank.data.task_registry import is_unsupervised
-from omnirank.evaluation.experiments.fit import perform
+from omnirank.evaluation.experiments.fit import load_source, missing_files, perform
 from omnirank.evaluation.experiments.jobs import jobs_of, study_facts
-from omnirank.evaluation.experiments.keys import code_version
-from omnirank.evaluation.experiments.plan import DataEntry, StudyPlan, read_plan
-from omnirank.evaluation.experiments.sources import load_source, missing_files
-from omnirank.evaluation.experiments.store import Job, Member, Store
+from omnirank.evaluation.experiments.plan import StudyPlan, read_plan
+from omnirank.evaluation.experiments.store import Job, Member, Store, code_version
 
 BACKENDS = ("processes", "dask")
 
@@ -52,15 +53,12 @@ class RunSummary:
         Number of jobs by state: "done", "failed", "pending".
     n_new : int
         Jobs that this run has finished.
-    problems : tuple of str
-        Data sets that could not be read, in words.
     """
 
     store: Path
     study: str
     counts: dict[str, int]
     n_new: int
-    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,9 +139,9 @@ def run_plan(
     plan = plan if isinstance(plan, StudyPlan) else read_plan(plan)
     where = plan.store_path if store is None else Path(store)
     heard = listeners or Listeners()
-    _check_files(plan, where)  # before an empty store is made
+    jobs, tasks = _planned(plan, heard)  # before an empty store is made
     with Store(where, create=True) as opened, opened.used_by_one_run():
-        jobs, problems = _enlisted(plan, opened, heard)
+        opened.enlist(plan.name, study_facts(plan, tasks, (member for member, _ in jobs)), jobs)
         states = opened.states(plan.name)
         wanted = ("pending", "failed") if retry_failed else ("pending",)
         fits: dict[str, dict[str, Any]] = {}
@@ -153,9 +151,13 @@ def run_plan(
         n_new = 0
         if fits:
             n_workers = min(worker_count(n_jobs), len(fits))
-            made = WorkerPool(n_workers, memory_limit) if backend == "processes" else DaskCluster(n_workers, scheduler)
-            n_new = _work(made, [_order(plan, specs) for specs in fits.values()], opened, heard, len(states))
-        return RunSummary(where, plan.name, opened.counts(plan.name), n_new, tuple(problems))
+            workers: WorkerPool | DaskCluster
+            if backend == "processes":
+                workers = WorkerPool(n_workers, memory_limit)
+            else:
+                workers = DaskCluster(n_workers, scheduler)
+            n_new = _work(workers, [_order(plan, specs) for specs in fits.values()], opened, heard, len(states))
+        return RunSummary(where, plan.name, opened.counts(plan.name), n_new)
 
 
 def can_limit_memory() -> bool:
@@ -170,57 +172,32 @@ def can_limit_memory() -> bool:
 # -- planning -------------------------------------------------------------------------------------
 
 
-def _place(plan: StudyPlan, number: int) -> str:
-    return f"{plan.path}, [[data]] number {number} ({plan.data[number - 1].name})"
-
-
-def _tasks(store: Store, study: str) -> dict[str, str]:
-    """The tasks of the data sets that earlier runs of a study could read."""
-    found: dict[str, str] = store.studies().get(study, {}).get("tasks", {})
-    return found
-
-
-def _check_files(plan: StudyPlan, where: Path) -> None:
-    """Refuse files that are not there and never were; one that has vanished must not stop the rest."""
-    known: dict[str, str] = {}
-    if where.is_file():
-        with Store(where, create=True) as store:
-            known = _tasks(store, plan.name)
+def _planned(plan: StudyPlan, heard: Listeners) -> tuple[list[tuple[Member, Job]], dict[str, str]]:
+    """The jobs of a plan and the task of each data set; all files must be there before the first is read."""
+    jobs: list[tuple[Member, Job]] = []
+    tasks: dict[str, str] = {}
     for number, entry in enumerate(plan.data, start=1):
         missing = missing_files(entry.source)
-        if missing and entry.name not in known:
+        if missing:
             what = f"there is no file {missing[0]!r}; paths start at the folder of the plan"
             raise DataError(f"{_place(plan, number)}: {what}")
-
-
-def _enlisted(plan: StudyPlan, store: Store, heard: Listeners) -> tuple[list[tuple[Member, Job]], list[str]]:
-    """Write the jobs of the plan into the store; return them, and which data sets could not be read, in words."""
-    known, tasks = _tasks(store, plan.name), {}
-    jobs: list[tuple[Member, Job]] = []
-    vanished: dict[str, str] = {}
     for number, entry in enumerate(plan.data, start=1):
         try:
-            own, tasks[entry.name] = _jobs(plan, entry, heard)
-            jobs += own
+            loaded = load_source(entry.source)
+            jobs += jobs_of(plan, entry, loaded)
         except ParameterError as error:
             raise ParameterError(f"{_place(plan, number)}: {error}") from error
         except (OmnirankError, OSError) as error:
-            if entry.name not in known:
-                raise DataError(f"{_place(plan, number)}: {error}") from error
-            tasks[entry.name] = known[entry.name]
-            vanished[entry.name] = f"data set {entry.name!r} cannot be read now: {error}"
-            heard.note(vanished[entry.name])
-    store.enlist(plan.name, study_facts(plan, tasks, (member for member, _ in jobs)), jobs, kept=tuple(vanished))
-    return jobs, list(vanished.values())
+            raise DataError(f"{_place(plan, number)}: {error}") from error
+        tasks[entry.name] = loaded.dataset.task
+        if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
+            heard.note(f"data set {entry.name!r} has no target: its task is {tasks[entry.name]}")
+        del loaded  # one data set at a time is in memory
+    return jobs, tasks
 
 
-def _jobs(plan: StudyPlan, entry: DataEntry, heard: Listeners) -> tuple[list[tuple[Member, Job]], str]:
-    """The jobs of a data set, and its task; the data are not kept."""
-    loaded = load_source(entry.source)
-    task = loaded.dataset.task
-    if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
-        heard.note(f"data set {entry.name!r} has no target: its task is {task}")
-    return list(jobs_of(plan, entry, loaded)), task
+def _place(plan: StudyPlan, number: int) -> str:
+    return f"{plan.path}, [[data]] number {number} ({plan.data[number - 1].name})"
 
 
 def _order(plan: StudyPlan, specs: dict[str, Any]) -> dict[str, Any]:
@@ -237,21 +214,9 @@ def _order(plan: StudyPlan, specs: dict[str, Any]) -> dict[str, Any]:
 # -- working --------------------------------------------------------------------------------------
 
 
-class Backend(Protocol):
-    """Where fits are computed."""
-
-    @property
-    def n_at_once(self) -> int:
-        """Number of fits that are computed at once."""
-
-    def submit(self, order: dict[str, Any]) -> Future[dict[str, Any]]:
-        """Start the jobs of one fit; the result is that of `perform`."""
-
-    def close(self) -> None:
-        """Stop all that runs."""
-
-
-def _work(backend: Backend, orders: list[dict[str, Any]], store: Store, heard: Listeners, n_jobs: int) -> int:
+def _work(
+    backend: WorkerPool | DaskCluster, orders: list[dict[str, Any]], store: Store, heard: Listeners, n_jobs: int
+) -> int:
     """Compute and record until nothing is left; return how many jobs were finished."""
     n_open, n_new = sum(len(order["specs"]) for order in orders), 0
     waiting = iter(orders)
@@ -314,7 +279,10 @@ class WorkerPool:
         return self._threads.submit(self._compute, order)
 
     def _compute(self, order: dict[str, Any]) -> dict[str, Any]:
-        worker = self._free_worker()
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            worker = _Worker(self._memory_limit)
         self._busy.add(worker)
         if self._closing:
             worker.kill()
@@ -329,15 +297,6 @@ class WorkerPool:
         else:
             self._idle.append(worker)
         return outcome
-
-    def _free_worker(self) -> _Worker:
-        with suppress(IndexError):  # none is idle
-            while True:
-                worker = self._idle.pop()
-                if not worker.has_ended():
-                    return worker
-                worker.end()
-        return _Worker(self._memory_limit)
 
     def close(self) -> None:
         """End all workers."""
@@ -355,11 +314,10 @@ class _Worker:
 
     def __init__(self, memory_limit: int | None) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
-        limit = [] if memory_limit is None else [str(memory_limit)]
         # it finds the same modules as this process
         here = os.pathsep.join(path or os.getcwd() for path in sys.path)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "omnirank.evaluation.experiments.worker", *limit],
+            [sys.executable, "-c", f"from {__name__} import serve; serve({memory_limit})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -367,9 +325,6 @@ class _Worker:
             text=True,
             encoding="utf-8",
         )
-
-    def has_ended(self) -> bool:
-        return self._process.poll() is not None
 
     def ask(self, order: dict[str, Any]) -> str:
         """Return the answer, "" where the process has died."""
@@ -454,3 +409,55 @@ class DaskCluster:
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+
+# -- the worker process: takes orders from its input, one at a time, and ends when its parent does ------------------
+#
+# Orders and outcomes are lines of JSON. A process of its own for each worker, started afresh and not forked, means that
+# whatever kills a job (a crash, lack of memory) kills nothing else.
+
+
+def serve(memory_limit: int | None = None) -> None:
+    """Serve orders until the input ends; what a worker process runs.
+
+    Parameters
+    ----------
+    memory_limit : int, optional
+        Most bytes of data that the process may hold.
+    """
+    with suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
+    answers = _private_output()
+    orders: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(orders,), daemon=True).start()
+    if memory_limit is not None:
+        _limit_memory(memory_limit)
+    warnings.simplefilter("ignore", DataWarning)  # said once for every job: ``omnirank info`` says it once
+    while True:
+        outcome = perform(json.loads(orders.get()))
+        answers.write(json.dumps(outcome) + "\n")
+        answers.flush()
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Make allocations beyond a number of bytes fail."""
+    import resource
+
+    # Linux counts what is written here; the address space would also hold libraries and reserved ranges.
+    kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (n_bytes if hard == resource.RLIM_INFINITY else min(n_bytes, hard), hard))
+
+
+def _private_output() -> Any:
+    """The stream of answers; what anything else prints goes to the error stream and cannot garble them."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
+def _listen(orders: queue.SimpleQueue[str]) -> None:
+    """Pass orders on; the end of the input means that the parent is gone, however it ended: so end at once."""
+    for line in sys.stdin:
+        orders.put(line)
+    os._exit(0)

@@ -1,19 +1,27 @@
-"""The store of a study: one SQLite file with its jobs and their results."""
+"""The store of a study, one SQLite file with its jobs and their results; and content keys.
+
+A content key is a hash of what a job computes: the same work has the same key wherever it is planned.
+"""
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
 import sqlite3
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError
 from omnirank.core.types import PathLike
-from omnirank.evaluation.experiments.keys import canonical_json
 
 FORMAT = 1
 # "omrk" in ASCII: distinguishes a store from any other SQLite file.
@@ -50,25 +58,8 @@ CREATE TABLE rankings (key TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWI
 """
 _OF_STUDY = "key IN (SELECT key FROM members WHERE study = ?)"
 
-# What SQLite reports of a file that is whole but cannot be used now.
-_LOCKED = "another process has locked it"
-_READ_ONLY = "it is read-only: check the permissions of the file and of its folder"
-_UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
-    sqlite3.SQLITE_FULL: "the disk is full: make room and run the plan again",
-    sqlite3.SQLITE_READONLY: _READ_ONLY,
-    sqlite3.SQLITE_PERM: _READ_ONLY,
-    sqlite3.SQLITE_CANTOPEN: "it, or a file beside it, cannot be opened: check the permissions of the folder",
-    sqlite3.SQLITE_IOERR: "the disk reports an error",
-}
-
-# What it reports of damage; our statements are fixed, so that SQLITE_ERROR means missing tables or columns.
+# What SQLite reports of damage; our statements are fixed, so that SQLITE_ERROR means missing tables or columns.
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
-
-
-class StoreUnavailableError(OmnirankError, OSError):
-    """The store cannot be used now: the disk is full, the file is locked or read-only, or the disk fails."""
 
 
 class Member(NamedTuple):
@@ -186,9 +177,9 @@ class Store:
     # -- access ---------------------------------------------------------------------------------------
 
     def _damaged(self, problem: object) -> FileFormatError:
-        told = " ".join(str(problem).split())
+        reason = " ".join(str(problem).split())
         advice = "bring back a copy, or delete it and run the plan again, which computes its results anew"
-        return FileFormatError(f"not a store of experiments, or damaged ({told}): {advice}", path=self.path)
+        return FileFormatError(f"not a store of experiments, or damaged ({reason}): {advice}", path=self.path)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -199,14 +190,11 @@ class Store:
             raise
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", None)
-            kind = None if code is None else code & 0xFF
-            if kind in _UNAVAILABLE:
-                what = f"the store {str(self.path)!r} cannot be used now: {_UNAVAILABLE[kind]} ({error})"
-                raise StoreUnavailableError(what) from error
             # text that is not UTF-8 is found by Python, which has no code for it
-            if kind in _DAMAGE or (kind is None and isinstance(error, sqlite3.OperationalError)):
+            if (code is None and isinstance(error, sqlite3.OperationalError)) or (code or 0) & 0xFF in _DAMAGE:
                 raise self._damaged(error) from error
-            raise OmnirankError(f"the store {str(self.path)!r} cannot be used: SQLite reports: {error}") from error
+            # locked, read-only, on a full disk: SQLite says it well
+            raise OmnirankError(f"the store {str(self.path)!r} cannot be used now: {error}") from error
         except UnicodeEncodeError as error:
             text = error.object[:200]
             raise DataError(f"a store cannot hold {text!r}, which is not text in UTF-8: rename the file") from error
@@ -256,9 +244,7 @@ class Store:
 
     # -- writing --------------------------------------------------------------------------------------
 
-    def enlist(
-        self, study: str, facts: Mapping[str, Any], members: Iterable[tuple[Member, Job]], kept: Sequence[str] = ()
-    ) -> None:
+    def enlist(self, study: str, facts: Mapping[str, Any], members: Iterable[tuple[Member, Job]]) -> None:
         """Make these jobs the jobs of a study; those that the store has keep their state and results.
 
         Parameters
@@ -269,13 +255,10 @@ class Store:
             What a report needs of the study, JSON-like.
         members : iterable of (Member, Job)
             The jobs.
-        kept : sequence of str
-            Data sets whose members stay as they are, because their data cannot be read now.
         """
         listed = list(members)
-        holes = ", ".join("?" for _ in kept)
         with self._writing() as db:
-            db.execute(f"DELETE FROM members WHERE study = ? AND data NOT IN ({holes})", (study, *kept))
+            db.execute("DELETE FROM members WHERE study = ?", (study,))
             db.executemany(
                 "INSERT INTO jobs (key, spec) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 ((job.key, canonical_json(job.spec)) for _, job in listed),
@@ -345,19 +328,177 @@ class Store:
             f"ORDER BY {place}",
             (study,),
         )
-        found = []
+        members = []
         with self._translated():
             for row in rows:
                 facts = dict(zip(recorded, row[len(Member._fields) :], strict=True))
                 facts["figures"] = json.loads(facts["figures"] or "{}")
-                found.append((Member(*row[: len(Member._fields)]), facts))
-        return found
+                members.append((Member(*row[: len(Member._fields)]), facts))
+        return members
 
     def ranking(self, key: str) -> dict[str, Any] | None:
         """Return the names and scores that a job has kept, or None."""
-        found = self._read("SELECT content FROM rankings WHERE key = ?", (key,))
-        if not found:
+        rows = self._read("SELECT content FROM rankings WHERE key = ?", (key,))
+        if not rows:
             return None
         with self._translated():
-            ranking: dict[str, Any] = json.loads(zlib.decompress(found[0][0]).decode("utf-8", "surrogatepass"))
+            ranking: dict[str, Any] = json.loads(zlib.decompress(rows[0][0]).decode("utf-8", "surrogatepass"))
             return ranking
+
+
+# -- content keys ----------------------------------------------------------------------------------
+
+
+# Rooms that decide no result: a change there computes nothing anew. All others count, new ones too.
+_WITHOUT_RESULTS = ("cli", "plots", "report", "testing")
+# Folders of packages that were installed, also where another environment lends them.
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+def canonical_json(content: Any) -> str:
+    """Return JSON that is the same for equal content: sorted keys, no spaces, numbers in full precision.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.store import canonical_json
+    >>> canonical_json({"b": 0.1, "a": [1, None]})
+    '{"a":[1,null],"b":0.1}'
+    """
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def content_key(content: Mapping[str, Any]) -> str:
+    """Return the hash of a JSON-like content.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.store import content_key
+    >>> content_key({"seed": 0, "method": "genie3"}) == content_key({"method": "genie3", "seed": 0})
+    True
+    >>> content_key({"seed": 0}) == content_key({"seed": 1})
+    False
+    """
+    return hashlib.blake2b(canonical_json(content).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@cache
+def code_version() -> str:
+    """Return the version of the code that computes results.
+
+    That of the package; for development versions, which change under one number, with a hash of the sources.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.store import code_version
+    >>> code_version() == code_version()
+    True
+    """
+    from omnirank import __version__
+
+    return f"{__version__}+{_package_hash()}" if "dev" in __version__ else __version__
+
+
+def _package_hash() -> str:
+    package = Path(__file__).resolve().parents[2]
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(package.glob("*/**/*.py")):
+        place = path.relative_to(package)
+        if place.parts[0] not in _WITHOUT_RESULTS:
+            digest.update(place.as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+# -- code of users --------------------------------------------------------------------------------
+
+
+def sources_hash(roots: Sequence[str]) -> str:
+    """Return a hash of the files of `own_modules`; "" where there are none.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.store import sources_hash
+    >>> sources_hash(["omnirank.rankers.univariate"])
+    ''
+    """
+    modules = own_modules(roots)
+    digest = hashlib.blake2b(digest_size=16)
+    for name, content in sorted(modules.items()):
+        digest.update(f"{name} {len(content)};".encode())
+        digest.update(content)
+    return digest.hexdigest() if modules else ""
+
+
+def own_modules(roots: Sequence[str]) -> dict[str, bytes]:
+    """Return the content of modules and of all that they import, by name; the code is read, not run.
+
+    Left out are omnirank, the standard library, and installed packages other than those of the roots. Imports by names
+    that are computed are not seen.
+    """
+    tops = {root.partition(".")[0] for root in roots}
+    modules: dict[str, bytes] = {}
+    waiting, seen = list(roots), set(roots)
+    while waiting:
+        name = waiting.pop()
+        spec = _spec(name, tops)
+        if spec is None:
+            continue
+        package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
+        imported = {name.rpartition(".")[0]} - {""}
+        if spec.origin is not None and Path(spec.origin).is_file():  # a folder without __init__.py has none
+            modules[name] = Path(spec.origin).read_bytes()
+            imported |= {_absolute(one, level, package) for one, level in _imports(modules[name])}
+        waiting += imported - seen
+        seen |= imported
+    return modules
+
+
+def _spec(name: str, tops: set[str]) -> ModuleSpec | None:
+    """Where a module is, if it is a user's; nothing is imported."""
+    top, *rest = name.split(".")
+    if top == "omnirank" or top in sys.stdlib_module_names:
+        return None
+    try:
+        spec = find_spec(top)
+    except ValueError:  # a script, or a module made by hand
+        return None
+    if spec is None or (top not in tops and _is_installed(spec)):
+        return None
+    for part in rest:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        top = f"{top}.{part}"
+        spec = PathFinder.find_spec(top, spec.submodule_search_locations)
+    return spec
+
+
+def _is_installed(spec: ModuleSpec) -> bool:
+    places = (spec.origin or "", *(spec.submodule_search_locations or ()))
+    return any(_INSTALLED & set(Path(place).parts) for place in places)
+
+
+@lru_cache(maxsize=1000)
+def _imports(content: bytes) -> list[tuple[str, int]]:
+    """The names that code imports, each with its number of leading dots."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):  # a compiled module
+        return []
+    return list(dict.fromkeys(one for node in ast.walk(tree) for one in _imported(node)))
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, int]]:
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, 0) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        start = node.module or ""
+        yield start, node.level
+        # what is imported from a package may be a module of it
+        yield from (((f"{start}.{alias.name}").lstrip("."), node.level) for alias in node.names)
+
+
+def _absolute(name: str, level: int, package: str) -> str:
+    if not level:
+        return name
+    start = package.split(".")
+    return ".".join(filter(None, [*start[: len(start) - level + 1], name]))

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omnirank.core.compiled import compiled, inlined
-from omnirank.core.kernels.vector import PLAIN, smaller
+from omnirank.core.kernels.vector import PLAIN, load_vector, repeated, smaller, store_vector
+from omnirank.core.numba_internals import cgutils, ir
 from omnirank.neighbors.kernels.search import keep_nearest
 from omnirank.neighbors.kernels.tile import ROWS, VECTORS
 
@@ -88,8 +88,6 @@ def _add_largest(typing_context, rows, first, blocks, block, start, stop, out):
     signature = types.void(rows, types.intp, blocks, types.intp, types.intp, types.intp, out)
 
     def generate(context, builder, signature, arguments):
-        from llvmlite import ir
-
         rows, first, blocks, block, start, stop, out = (
             context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
             for kind, value in zip(signature.args, arguments)
@@ -97,7 +95,6 @@ def _add_largest(typing_context, rows, first, blocks, block, start, stop, out):
         short, index = ir.IntType(32), ir.IntType(64)
         pairs, words = ir.VectorType(short, LANES), ir.VectorType(ir.IntType(16), 2 * LANES)
         wide = ir.VectorType(short, 2 * LANES)
-        none = ir.Constant(pairs, ir.Undefined)
 
         def whole(value):
             return ir.Constant(index, value)
@@ -106,13 +103,7 @@ def _add_largest(typing_context, rows, first, blocks, block, start, stop, out):
             return ir.Constant(ir.VectorType(short, len(numbers)), numbers)
 
         def load(data, place):
-            loaded = builder.load(builder.bitcast(builder.gep(data, [place]), pairs.as_pointer()))
-            loaded.align = 4
-            return loaded
-
-        def everywhere(number):
-            vector = builder.insert_element(none, number, ir.Constant(short, 0))
-            return builder.shuffle_vector(vector, none, places([0] * LANES))
+            return load_vector(builder, builder.gep(data, [place]), pairs, 32)
 
         def added(total, x, t):
             # one instruction where the processor multiplies words and adds the products of neighbours
@@ -138,14 +129,14 @@ def _add_largest(typing_context, rows, first, blocks, block, start, stop, out):
                 builder.bitcast(load(block_data, builder.add(place, whole(v * LANES))), words) for v in range(VECTORS)
             ]
             for row in range(ROWS):
-                x = builder.bitcast(everywhere(builder.load(builder.gep(row_data[row], [pair]))), words)
+                x = repeated(builder, pairs, builder.load(builder.gep(row_data[row], [pair])))
+                x = builder.bitcast(x, words)
                 for v in range(VECTORS):
                     builder.store(added(builder.load(sums[row][v]), x, cells[v]), sums[row][v])
         for row in range(ROWS):
             for v in range(VECTORS):
                 target = builder.gep(out.data, [whole((row * VECTORS + v) * LANES)])
-                stored = builder.store(builder.load(sums[row][v]), builder.bitcast(target, pairs.as_pointer()))
-                stored.align = 4
+                store_vector(builder, builder.load(sums[row][v]), target, 32)
         return context.get_dummy_value()
 
     return signature, generate

@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 class PairCells(NamedTuple):
-    """Cells in double precision, as `omnirank.neighbors.mixed_distances.Cells` describes them."""
+    """Cells in double precision, as `omnirank.neighbors.cells.Cells` describes them."""
 
     values: Any
     missing_start: Any

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omnirank.core.compiled import inlined
-from omnirank.core.kernels.vector import PLAIN
+from omnirank.core.kernels.vector import PLAIN, load_vector, repeated, store_vector
+from omnirank.core.numba_internals import INSTRUCTIONS, cgutils, ir
 
 # Rows of a tile, and vectors (of one 512-bit register each) that hold its columns.
 ROWS = 4
@@ -39,18 +38,19 @@ def _add_tile_plain(rows, first, blocks, block, scale, bounds, out):
             out[i, j] = total
 
 
+@inlined
 def _round_tile_plain(out):
-    if out.dtype == np.float64:
-        np.copyto(out, np.rint(out / TIE) * TIE)
+    if out.itemsize == 8:
+        for i in range(out.shape[0]):
+            for j in range(out.shape[1]):
+                out[i, j] = np.rint(out[i, j] / TIE) * TIE
 
 
 class _Emitter:
     """What the three loops of a tile share while their code is written."""
 
     def __init__(self, context, builder, signature, arguments):
-        from llvmlite import ir
-
-        self.ir, self.builder = ir, builder
+        self.builder = builder
         rows, first, blocks, block, scale, bounds, out = (
             context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
             for kind, value in zip(signature.args, arguments)
@@ -70,20 +70,13 @@ class _Emitter:
         self.sums = [[cgutils.alloca_once(builder, self.vector) for _ in range(VECTORS)] for _ in range(ROWS)]
 
     def whole(self, value):
-        return self.ir.Constant(self.index, value)
+        return ir.Constant(self.index, value)
 
     def load(self, pointer):
-        loaded = self.builder.load(self.builder.bitcast(pointer, self.vector.as_pointer()))
-        loaded.align = self.bits // 8
-        return loaded
+        return load_vector(self.builder, pointer, self.vector, self.bits)
 
-    def everywhere(self, number):
-        none = self.ir.Constant(self.vector, self.ir.Undefined)
-        short = self.ir.IntType(32)
-        zeros = self.ir.Constant(self.ir.VectorType(short, self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(
-            self.builder.insert_element(none, number, self.ir.Constant(short, 0)), none, zeros
-        )
+    def everywhere(self, pointer):
+        return repeated(self.builder, self.vector, self.builder.load(pointer))
 
     def out_place(self, row, vector):
         return self.builder.gep(self.out, [self.whole((row * VECTORS + vector) * self.lanes)])
@@ -98,9 +91,9 @@ class _Emitter:
                 self.load(builder.gep(self.block_data, [builder.add(place, self.whole(v * self.lanes))]))
                 for v in range(VECTORS)
             ]
-            scale = self.everywhere(builder.load(builder.gep(self.scale, [column])))
+            scale = self.everywhere(builder.gep(self.scale, [column]))
             for row in range(ROWS):
-                x = self.everywhere(builder.load(builder.gep(self.row_data[row], [column])))
+                x = self.everywhere(builder.gep(self.row_data[row], [column]))
                 for v in range(VECTORS):
                     total = added(builder.load(self.sums[row][v]), x, cells[v], scale)
                     builder.store(total, self.sums[row][v])
@@ -112,7 +105,7 @@ def _add_tile(typing_context, rows, first, blocks, block, scale, bounds, out):
 
     def generate(context, builder, signature, arguments):
         emit = _Emitter(context, builder, signature, arguments)
-        ir, vector = emit.ir, emit.vector
+        vector = emit.vector
         fused = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{emit.lanes}f{emit.bits}"
         )
@@ -135,8 +128,7 @@ def _add_tile(typing_context, rows, first, blocks, block, scale, bounds, out):
             emit.loop(part, added)
         for row in range(ROWS):
             for v in range(VECTORS):
-                place = builder.bitcast(emit.out_place(row, v), vector.as_pointer())
-                builder.store(builder.load(emit.sums[row][v]), place).align = emit.bits // 8
+                store_vector(builder, builder.load(emit.sums[row][v]), emit.out_place(row, v), emit.bits)
         return context.get_dummy_value()
 
     return signature, generate
@@ -147,8 +139,6 @@ def _round_tile(typing_context, out):
     signature = types.void(out)
 
     def generate(context, builder, signature, arguments):
-        from llvmlite import ir
-
         if signature.args[0].dtype.bitwidth == 64:
             array = context.make_array(signature.args[0])(context, builder, arguments[0])
             number = ir.DoubleType()
@@ -176,27 +166,25 @@ def _closer(typing_context, out, row, limit):
     signature = types.uint64(out, types.intp, out.dtype)
 
     def generate(context, builder, signature, arguments):
-        from llvmlite import ir
-
         kind = signature.args[0]
         array = context.make_array(kind)(context, builder, arguments[0])
         n_lanes = VECTORS * 512 // kind.dtype.bitwidth
         vector = ir.VectorType(context.get_data_type(kind.dtype), n_lanes)
         start = builder.mul(arguments[1], ir.Constant(ir.IntType(64), n_lanes))
-        values = builder.load(builder.bitcast(builder.gep(array.data, [start]), vector.as_pointer()))
-        values.align = kind.dtype.bitwidth // 8
-        none = ir.Constant(vector, ir.Undefined)
-        first = builder.insert_element(none, arguments[2], ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), n_lanes), [0] * n_lanes)
-        below = builder.fcmp_ordered("<", values, builder.shuffle_vector(first, none, zeros))
+        values = load_vector(builder, builder.gep(array.data, [start]), vector, kind.dtype.bitwidth)
+        below = builder.fcmp_ordered("<", values, repeated(builder, vector, arguments[2]))
         bits = builder.bitcast(below, ir.IntType(n_lanes))
         return bits if n_lanes == 64 else builder.zext(bits, ir.IntType(64))
 
     return signature, generate
 
 
+@inlined
 def _lowest_bit_plain(mask):
-    return (int(mask) & -int(mask)).bit_length() - 1
+    place = 0
+    while (mask >> np.uint64(place)) & np.uint64(1) == np.uint64(0):
+        place += 1
+    return place
 
 
 @intrinsic
@@ -204,8 +192,6 @@ def _lowest_bit(typing_context, mask):
     signature = types.intp(types.uint64)
 
     def generate(context, builder, signature, arguments):
-        from llvmlite import ir
-
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return signature, generate
@@ -217,7 +203,4 @@ def _lowest_bit(typing_context, mask):
 # closer(out, row, limit): one bit per column of the tile, set where the distance is below the limit
 # lowest_bit(mask): place of the lowest bit that is set
 add_tile, closer = (_add_tile_plain, _closer_plain) if PLAIN else (_add_tile, _closer)
-if numba.config.DISABLE_JIT:
-    round_tile, lowest_bit = _round_tile_plain, _lowest_bit_plain
-else:
-    round_tile, lowest_bit = _round_tile, _lowest_bit
+round_tile, lowest_bit = (_round_tile, _lowest_bit) if INSTRUCTIONS else (_round_tile_plain, _lowest_bit_plain)

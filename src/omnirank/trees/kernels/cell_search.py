@@ -6,12 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined, part
+from omnirank.core.compiled import Kinds, No, Yes, dispatched, inlined, part
 from omnirank.core.kernels.vector import count_bits, larger, smaller
-from omnirank.trees.kernels.candidates import FEATURE, better, is_light, redrawn, test_state, too_little
-from omnirank.trees.kernels.cell_gains import found_gain, split_gain
-from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
-from omnirank.trees.kernels.random import between, unit
+from omnirank.trees.kernels.candidates import (
+    FEATURE,
+    better,
+    between,
+    drawn_between,
+    is_light,
+    redrawn,
+    test_state,
+    too_little,
+)
+from omnirank.trees.kernels.cells import clear, found_gain, split_gain, step
 
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
 FEW_ROWS = 60
@@ -45,27 +52,30 @@ class SparseWork(NamedTuple):
     jobs: np.ndarray
 
 
-@dispatched(CELLS)
+CELLS = Kinds("flags of sparse features")
+
+
+@dispatched(CELLS, 0, "valued")
 def has_codes(features):
     """Whether non-zero cells differ: where they do not, all of them are split off."""
 
 
-@has_codes.kind(BinaryCells, BinaryDraws)
-def _no_codes(features):
-    return False
-
-
-@has_codes.kind(ValuedCells, DrawnCells)
+@has_codes.kind((Yes,))
 def _any_codes(features):
     return True
 
 
-@dispatched(CELLS)
+@has_codes.kind((No,))
+def _no_codes(features):
+    return False
+
+
+@dispatched(CELLS, 0, "valued")
 def mark_candidates(features, weight_of, work, lo, hi, min_leaf):
     """Mark the features that may split a small node in work.candidates; the number of those worth a look."""
 
 
-@mark_candidates.kind(BinaryCells, BinaryDraws)
+@mark_candidates.kind((No,))
 def _mark_binary(features, weight_of, work, lo, hi, min_leaf):
     """Small nodes of sparse data lack most features, so their draws would go on for long.
 
@@ -105,12 +115,12 @@ def _all_bits(condition):
     return ~np.uint64(0) if condition else np.uint64(0)
 
 
-@mark_candidates.kind(ValuedCells, DrawnCells)
+@mark_candidates.kind((Yes,))
 def _mark_all(features, weight_of, work, lo, hi, min_leaf):
     return len(features.starts) - 1
 
 
-@dispatched(CELLS)
+@dispatched(CELLS, 0, "valued")
 def find(features, f, cells, codes, work, lo, hi, tag):
     """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number.
 
@@ -118,7 +128,7 @@ def find(features, f, cells, codes, work, lo, hi, tag):
     """
 
 
-@find.kind(BinaryCells, BinaryDraws)
+@find.kind((No,))
 def _find_binary(features, f, cells, codes, work, lo, hi, tag):
     n = np.uint64(0)
     if hi - lo <= FEW_ROWS and features.bits.shape[0] > 0:
@@ -138,7 +148,7 @@ def _find_binary(features, f, cells, codes, work, lo, hi, tag):
     return np.int64(n)
 
 
-@find.kind(ValuedCells, DrawnCells)
+@find.kind((Yes,))
 def _find_valued(features, f, cells, codes, work, lo, hi, tag):
     n = np.uint64(0)
     for e in range(features.starts[f], work.ends[f]):
@@ -155,18 +165,18 @@ def _try(gain, k, f, position, total, settings, seed, best, test):
     return not is_light(k, total, settings.min_leaf) and better(gain, f, position, settings.first_tie, seed, best, test)
 
 
-@dispatched(CELLS, 1)
+@dispatched(CELLS, 1, "valued", "drawn")
 def search_cells(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Try the tests of feature f, whose n non-zero rows in the node are in work.found."""
 
 
-@dispatched(CELLS)
+@dispatched(CELLS, 0, "drawn")
 def threshold_of(features, best, test):
     """The threshold of the best test, in the units of the feature."""
 
 
-@search_cells.kind(BinaryCells)
-def _search_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+@search_cells.kind((No, No))
+def _split_values(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Split off the rows that are not 0."""
     if 0 < n < size:
         n_left = size - n if features.zero[f] == 0 else n
@@ -174,23 +184,14 @@ def _search_binary(space, features, f, weight_of, work, n, size, total, norm, to
         _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, position)
 
 
-@search_cells.kind(BinaryDraws)
-def _draw_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+@search_cells.kind((No, Yes))
+def _draw_between_values(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Extra trees: split off the rows that are not 0; the threshold is uniform between both values."""
     state = test_state(test, f)
     if 0 < n < size:
         if _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, 0):
             start = features.value_starts[f]
-            best[1] = _threshold(features, start, start + 1, state)
-
-
-@inlined
-def _threshold(features, low, high, state):
-    """Uniform between two of the features' values, below the larger one."""
-    smallest = features.values[low]
-    largest = features.values[high]
-    threshold = features.values.dtype.type(between(smallest, largest, unit(state)))
-    return threshold if threshold < largest else smallest
+            best[1] = drawn_between(features.values, features.values[start], features.values[start + 1], state)
 
 
 @inlined
@@ -210,7 +211,7 @@ def _split_off(space, features, f, weight_of, work, n, total, norm, top, setting
     return True
 
 
-@search_cells.kind(ValuedCells)
+@search_cells.kind((Yes, No))
 def _search_valued(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Try all cuts: above 0 from the largest code down, below 0 from the smallest up."""
     if n == 0:
@@ -241,9 +242,7 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
                 break
             code = np.int64(key >> np.uint64(32))
             # The next row's code: that of 0 after the last non-zero row on this side, if there is a zero.
-            if t + 1 < count:
-                beyond = np.int64(keys[at - 1 if from_top else at + 1] >> np.uint64(32))
-            elif n < size:
+            if t + 1 == count and n < size:
                 beyond = np.int64(zero)
             else:
                 beyond = np.int64(keys[at - 1 if from_top else at + 1] >> np.uint64(32))
@@ -258,8 +257,8 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
         clear(space, work.found, n, work.running)
 
 
-@search_cells.kind(DrawnCells)
-def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+@search_cells.kind((Yes, Yes))
+def _draw_valued(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Extra trees: one threshold, uniform among those between the node's values that leave enough on both sides."""
     state = test_state(test, f)
     if n == 0:
@@ -312,7 +311,7 @@ def _admissible(features, f, weight_of, work, n, size, total, min_leaf, low, hig
     start = features.value_starts[f]
     zero = np.int64(features.zero[f])
     while low < high:
-        threshold = _threshold(features, start + low, start + high, state)
+        threshold = drawn_between(features.values, features.values[start + low], features.values[start + high], state)
         cut = low
         above = high
         while above - cut > 1:
@@ -345,12 +344,12 @@ def _admissible(features, f, weight_of, work, n, size, total, min_leaf, low, hig
     return np.int64(-1), np.int64(-1), 0.0
 
 
-@threshold_of.kind(DrawnCells, BinaryDraws)
+@threshold_of.kind((Yes,))
 def _drawn(features, best, test):
     return best[1]
 
 
-@threshold_of.kind(BinaryCells, ValuedCells)
+@threshold_of.kind((No,))
 def _midpoint(features, best, test):
     """Midpoint of the values around the cut, in their precision; never the larger one."""
     start = features.value_starts[test[FEATURE]]

@@ -1,22 +1,43 @@
-"""Sparse features: their non-zero cells, and the sums of rows in the clustering spaces."""
+"""Sparse features: their non-zero cells, and sums of rows and gains in the clustering spaces.
+
+``node_norm`` and ``split_gain`` know how many weights K a space has: one, or (``TwoParts``) one of the target's known
+rows and one of all rows. The gain is |S_1 - S K_1 / K|^2 K / (K_1 (K - K_1)): a difference of sums of few columns, else
+
+    |S_1 - S K_1 / K|^2 = q - 2 p K_1 / K + |S|^2 (K_1 / K)^2,    q = |S_1|^2, p = S . S_1
+
+which costs the cells of the rows that are split off, whatever the number of columns.
+"""
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, dispatched, inlined
-from omnirank.trees.kernels.labels import LabelSets
-from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+from omnirank.core.compiled import Kinds, No, Yes, dispatched, inlined
+from omnirank.trees.kernels.candidates import ROUNDING
+from omnirank.trees.kernels.labels import HEAD, LabelSets
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn, centred_gain, sums_gain
+from omnirank.trees.kernels.unknown import TwoParts, allowed_gain
 
-CELLS = Kinds("sparse features")
 CELL_SPACES = Kinds("clustering spaces of sparse features")
 
+# Where there are more labels than so many per row, those of each row are looked at again, else all labels are.
+_FEW_LABELS = 16
 
-class BinaryCells(NamedTuple):
-    """Non-zero cells by feature and by row, as ranks; no cell is missing, no feature has a third value."""
+# Places for what is added to no label, beyond the running sums: those of so many rows differ, so that none waits for
+# the one before.
+_APART = np.uint32(8)
+SPARE = int(_APART * HEAD)
+
+# Where a smaller share of a node's weight stays, the digits of q and p do not suffice, and all columns are looked at.
+_LEAST_REST = 1 / 1024
+# Rows whose impurity is a smaller share of their squares are far from 0.
+_FAR = 1 / 64
+
+
+class Cells(NamedTuple):
+    """Non-zero cells of sparse features by feature and by row, as ranks; no cell is missing."""
 
     starts: np.ndarray  # by feature
     rows: np.ndarray
@@ -31,13 +52,13 @@ class BinaryCells(NamedTuple):
     value_starts: np.ndarray
     half: np.ndarray  # [0.5] in their precision
     n_levels: np.ndarray  # 2 for a nominal feature (its codes are 0 and 1), else 0
+    valued: Yes | No  # whether a feature has a third value: else all non-zero cells of a feature are the same
+    drawn: Yes | No  # whether trees try one random threshold per feature (extra trees), not all of them
 
 
-# The same parts: any number of values per feature; and one random threshold per feature (extra trees), which has one
-# choice only where no feature has a third value.
-ValuedCells = namedtuple("ValuedCells", BinaryCells._fields)
-DrawnCells = namedtuple("DrawnCells", BinaryCells._fields)
-BinaryDraws = namedtuple("BinaryDraws", BinaryCells._fields)
+def flag(condition):
+    """Return a flag of `Cells`."""
+    return Yes() if condition else No()
 
 
 class SparseRows(NamedTuple):
@@ -271,3 +292,217 @@ def _cell_clear(space, found, n, running):
     else:
         for c in range(len(space.scale)):
             running[c] = 0.0
+
+
+# -- gains ------------------------------------------------------------------------------------------------
+
+
+@dispatched(CELL_SPACES)
+def node_norm(space, sums, total, size):
+    """Return |S|^2 and impurity of a node with the given sums, weight and number of rows; whether it is far from 0."""
+
+
+@dispatched(CELL_SPACES)
+def split_gain(space, q, p, k, norm, total, sums, running):
+    """Return the gain of splitting off rows of weight k with |S_1|^2 = q and S . S_1 = p."""
+
+
+@dispatched(CELL_SPACES)
+def found_gain(space, weight_of, found, n, k, norm, total, sums, running):
+    """Return the gain of splitting off the first n found rows, of weight k; running sums are 0 before and after."""
+
+
+@inlined
+def _norm(sums, first, last, square, total, size):
+    norm = 0.0
+    for c in range(first, last):
+        norm += sums[c] * sums[c]
+    impurity = square - norm / total
+    if impurity <= ROUNDING * size * square:
+        impurity = 0.0  # a difference of equal squares
+    return norm, impurity, impurity < _FAR * square
+
+
+@inlined
+def _columns_gain(columns, k, total, sums, running):
+    """The gain, column by column."""
+    share = k / total
+    norm = 0.0
+    for c in range(columns):
+        u = running[c] - share * sums[c]
+        norm += u * u
+    return centred_gain(norm, k, total)
+
+
+@node_norm.kind(OneColumn, DenseColumns, LabelSets, SparseRows)
+def _one_norm(space, sums, total, size):
+    columns = n_sums(space)
+    return _norm(sums, 0, columns, sums[columns], total, size)
+
+
+@split_gain.kind(OneColumn, DenseColumns)
+def _dense_gain(space, q, p, k, norm, total, sums, running):
+    return _columns_gain(n_sums(space), k, total, sums, running)
+
+
+@split_gain.kind(LabelSets, SparseRows)
+def _cell_gain(space, q, p, k, norm, total, sums, running):
+    if total - k < _LEAST_REST * total:
+        return _columns_gain(n_sums(space), k, total, sums, running)
+    return sums_gain(q, p, k, norm, total)
+
+
+@found_gain.kind(OneColumn, DenseColumns, SparseRows, TwoParts)
+def _gain_by_steps(space, weight_of, found, n, k, norm, total, sums, running):
+    q = 0.0
+    p = 0.0
+    for i in range(n):
+        r = found[i]
+        dq, dp = step(space, r, weight_of[r], sums, running)
+        q += dq
+        p += dp
+    gain = split_gain(space, q, p, k, norm, total, sums, running)
+    clear(space, found, n, running)
+    return gain
+
+
+@found_gain.kind(LabelSets)
+def _gain_of_labels(space, weight_of, found, n, k, norm, total, sums, running):
+    """Add up weights by label first: products are then taken once per label, and many at a time where most occur.
+
+    As many labels are read of every row, since processors cannot guess how many it has; few rows have more.
+    """
+    q = 0.0
+    p = 0.0
+    n_labels = np.uint32(len(space.scale))
+    for i in range(n):
+        r = found[i]
+        w = weight_of[r]
+        first = space.starts[r]
+        end = space.starts[r + np.uint32(1)]
+        spare = n_labels + (np.uint32(i) % _APART) * HEAD
+        for j in range(HEAD):
+            c = space.labels[first + j]
+            running[c if first + j < end else spare + j] += w
+        for e in range(first + HEAD, end):
+            running[space.labels[e]] += w
+    if n * _FEW_LABELS < len(space.scale) and total - k >= _LEAST_REST * total:
+        for i in range(n):
+            r = found[i]
+            for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
+                c = space.labels[e]
+                s = running[c] * space.scale[c]  # 0 where another row has had it
+                running[c] = 0.0
+                q += s * s
+                p += s * sums[c]
+        return sums_gain(q, p, k, norm, total)
+    share = k / total
+    for c in range(len(space.scale)):
+        u = running[c] * space.scale[c] - share * sums[c]
+        running[c] = 0.0
+        q += u * u
+    return centred_gain(q, k, total)
+
+
+# -- target and features --------------------------------------------------------------------------------
+
+# Sums of a node: those of the features, those of the target and their squares, and
+#     [|S|^2 of the target, its known weight, number of labelled rows, squares of the features]
+# Running sums: those of the features, those of the target, one place unused, and [q, p, k, number of labelled rows].
+NORM, KNOWN, LABELLED = 1, 2, 3
+ALONG = 1
+
+
+@n_sums.kind(TwoParts)
+def _two_sums(space):
+    return n_sums(space.features) + n_sums(space.target) + 5
+
+
+@add_row.kind(TwoParts)
+def _two_add(space, row, w, sums):
+    first = n_sums(space.features)
+    end = first + n_sums(space.target)
+    # The square of a row's features goes to the place of the target's first sum, from where it is moved on.
+    kept = sums[first]
+    sums[first] = 0.0
+    add_row(space.features, row, w, sums)
+    sums[end + 5] += sums[first]
+    sums[first] = kept
+    if space.known[row]:
+        add_row(space.target, row, w, sums[first:])
+        sums[end + KNOWN] += w
+        sums[end + LABELLED] += 1.0
+
+
+@step.kind(TwoParts)
+def _two_step(space, row, w, node_sums, running):
+    if space.known[row]:
+        first = n_sums(space.features)
+        at = first + n_sums(space.target) + 1
+        q, p = step(space.target, row, w, node_sums[first:], running[first:])
+        running[at] += q
+        running[at + ALONG] += p
+        running[at + KNOWN] += w
+        running[at + LABELLED] += 1.0
+    return step(space.features, row, w, node_sums, running)
+
+
+@own_rows.kind(TwoParts)
+def _two_own(space):
+    return TwoParts(own_rows(space.target), own_rows(space.features), space.known, space.least)
+
+
+@shift_rows.kind(TwoParts)
+def _two_shift(space, rows, n, others, sums, running):
+    first = n_sums(space.features)
+    shifted = shift_rows(space.features, rows, n, others, sums, running)
+    m = 0
+    for i in range(n):
+        others[m] = rows[i]
+        m += space.known[rows[i]]
+    if m > 0 and shift_rows(space.target, others, m, others, sums[first:], running[first:]):
+        shifted = True
+    return shifted
+
+
+@clear.kind(TwoParts)
+def _two_clear(space, found, n, running):
+    first = n_sums(space.features)
+    at = first + n_sums(space.target) + 1
+    clear(space.features, found, n, running)
+    if running[at + LABELLED] > 0.0:
+        clear(space.target, found, n, running[first:])
+        for c in range(4):
+            running[at + c] = 0.0
+
+
+@node_norm.kind(TwoParts)
+def _two_norm(space, sums, total, size):
+    first = n_sums(space.features)
+    end = first + n_sums(space.target)
+    norm, impurity, far = _norm(sums, 0, first, sums[end + 5], total, size)
+    sums[end + NORM] = 0.0
+    if sums[end + LABELLED] > 0.0:
+        own, more, target_far = _norm(sums, first, end, sums[end], sums[end + KNOWN], size)
+        sums[end + NORM] = own
+        impurity += more
+        far = far or target_far
+    elif space.least > 0.0:
+        impurity = 0.0
+    return norm, impurity, far
+
+
+@split_gain.kind(TwoParts)
+def _two_gain(space, q, p, k, norm, total, sums, running):
+    gain = split_gain(space.features, q, p, k, norm, total, sums, running)
+    first = n_sums(space.features)
+    end = first + n_sums(space.target)
+    at = end + 1
+    labelled = running[at + LABELLED]
+    part = running[at + KNOWN]
+    known = sums[end + KNOWN]
+    if labelled > 0.0 and labelled < sums[end + LABELLED]:
+        gain += split_gain(
+            space.target, running[at], running[at + ALONG], part, sums[end + NORM], known, sums[first:], running[first:]
+        )
+    return allowed_gain(space, gain, part, known)

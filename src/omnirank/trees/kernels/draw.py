@@ -1,31 +1,59 @@
-"""One random test per feature: the search of extra trees on numeric features.
+"""One random test per feature: the search of extra trees.
 
 The values of the cells are compared with the drawn threshold themselves: looking up ranks, and ranks' values, would
-take longer than the rest of the search.
+take longer than the rest of the search. Features are searched one by one, or row by row: 16 neighbours at once where
+nodes try most features, else 8 drawn ones. The cells of a row lie together; reading them by feature instead fetches a
+piece of memory per cell.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined, part
+from omnirank.core.compiled import Kinds, dispatched, inlined, part
 from omnirank.core.kernels.vector import larger, prefetch, smaller
-from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import better, is_light, redrawn, test_state, too_little
-from omnirank.trees.kernels.draw_lanes_plain import BLOCK, FEW, N_FOUND, ROWS
+from omnirank.trees.kernels import draw_lanes as lanes
+from omnirank.trees.kernels.candidates import (
+    FEATURE,
+    SLACK,
+    STATE,
+    below,
+    better,
+    draw_feature,
+    drawn_between,
+    is_light,
+    mix,
+    redrawn,
+    test_state,
+    too_little,
+)
 from omnirank.trees.kernels.labels import LabelSets
-from omnirank.trees.kernels.order import OTHER
-from omnirank.trees.kernels.random import between, unit
-from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPACES, DenseColumns, OneColumn, subset_gain
+from omnirank.trees.kernels.order import ORDER, OTHER
+from omnirank.trees.kernels.spaces import (
+    EXTRA,
+    GAIN,
+    SPACES,
+    SPLIT_OFF,
+    DenseColumns,
+    GramColumns,
+    OneColumn,
+    centred_gain,
+    subset_gain,
+)
 from omnirank.trees.kernels.split import (
+    CUT,
     LOW_ROW,
     MISSING_LEFT,
-    Work,
+    ListedDraws,
+    MixedDraws,
+    NumericDraws,
+    RowDraws,
+    mark_levels,
+    remember_subset,
     search_feature,
-    search_scratch,
+    search_features,
 )
+from omnirank.trees.kernels.unknown import DenseBlocks, TwoParts
 
 # Rows from here to the one whose cell is fetched.
 _AHEAD = 32
@@ -34,64 +62,57 @@ _AHEAD = 32
 _POSITIVE = np.int64(0x7FFFFFFFFFFFFFFF)
 _INFINITE = np.int64(0x7FF0000000000000)
 
+_BY_ROW = Kinds("spaces that are searched by row")
 
-class NumericDraws(NamedTuple):
-    """Numeric features as values."""
-
-    codes: np.ndarray  # (features, 0): they are not read
-    cells: np.ndarray  # (features, rows), NaN = missing
-    by_row: np.ndarray  # (rows, features) where subtrees grow on copies of their rows, else (0, 0)
-
-
-class RowDraws(NamedTuple):
-    """Numeric features as values by row, none missing, where nodes try most features; of one or more dense columns."""
-
-    codes: np.ndarray  # (features, 0): they are not read
-    by_row: np.ndarray  # (rows, features); rows of fewer than 16 features are followed by 16 cells at least
-
-
-class ListedDraws(NamedTuple):
-    """Numeric features as values by row, none missing; the few that a node draws are copied side by side.
-
-    The space is one or more dense columns.
-    """
-
-    codes: np.ndarray  # (features, 0): they are not read
-    by_row: np.ndarray  # (rows, features), float64
-
-
-@search_scratch.kind(NumericDraws, RowDraws)
-def _draw_scratch(features, n):
-    drawn = np.zeros(max(features.codes.shape[0], BLOCK), np.uint8)
-    drawn[: features.codes.shape[0]] = 1
-    return _scratch(np.empty((4, n + 8)), n, drawn)
-
-
-@search_scratch.kind(ListedDraws)
-def _listed_scratch(features, n):
-    return _scratch(np.empty((n + 8, FEW)), n, np.zeros(FEW, np.uint8))
-
-
-def _scratch(floats, n, drawn):
-    none = np.zeros(0, np.uint16)  # nothing is put in order
-    return Work(
-        np.empty((2, n + 8), np.uint32),
-        none,
-        none,
-        none[:, None],
-        floats,
-        floats.view(np.int64),
-        np.zeros(3),
-        np.zeros(7, np.int64),
-        np.zeros((N_FOUND, BLOCK)),
-        np.empty((n // ROWS + 1, BLOCK), np.uint64),
-        drawn,
-    )
+# -- thresholds, one feature at a time --------------------------------------------------------------------
 
 
 @dispatched(SPACES)
 def cut_gain(space, node, weight, lo, total, work, threshold, n):
     """Return the gain of splitting off the rows whose value (in work.floats) is up to the threshold; their weight."""
+
+
+@cut_gain.kind(OneColumn)
+def _one_cut(space, node, weight, lo, total, work, threshold, n):
+    s = 0.0
+    k = 0.0
+    for i in range(n):
+        value = work.floats[GAIN, i]
+        a = node.centred[i]
+        w = weight[lo + i]
+        left = 1.0 if value <= threshold else 0.0
+        s += left * a
+        k += left * w
+    return centred_gain(s * s, k, total), k
+
+
+@cut_gain.kind(DenseColumns)
+def _dense_cut(space, node, weight, lo, total, work, threshold, n):
+    """Rows are centred: both sides have the same sum up to its sign, so the smaller one is summed."""
+    n_left = 0
+    k = 0.0
+    for i in range(n):
+        left = work.floats[GAIN, i] <= threshold
+        n_left += left
+        w = weight[lo + i]
+        k += w if left else 0.0
+    fewer = 2 * n_left <= n
+    listed = 0
+    for i in range(n):
+        work.ints[OTHER, listed] = i
+        listed += (work.floats[GAIN, i] <= threshold) == fewer
+    gain, _k = subset_gain(space, node, weight, lo, total, work.ints, listed)
+    return gain, k
+
+
+@cut_gain.kind(GramColumns, LabelSets, DenseBlocks, TwoParts)
+def _listed_cut(space, node, weight, lo, total, work, threshold, n):
+    """By the list of these rows."""
+    listed = 0
+    for i in range(n):
+        work.ints[OTHER, listed] = i
+        listed += work.floats[GAIN, i] <= threshold
+    return subset_gain(space, node, weight, lo, total, work.ints, listed)
 
 
 @search_feature.kind(NumericDraws)
@@ -104,7 +125,7 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
     smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work)
     if not smallest < largest:
         return
-    threshold = _between(features, smallest, largest, state)
+    threshold = drawn_between(features.cells, smallest, largest, state)
     missing_left = np.int64(0)  # Numba would compile a part anew for every number that is written out
     again = False
     while True:  # one place that asks for gains: each would be compiled into a copy of their code
@@ -124,7 +145,7 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
         for i in range(n):
             v = work.floats[GAIN, i]
             work.floats[GAIN, i] = v if v == v else -np.inf
-        threshold = _between(features, smallest, largest, state)
+        threshold = drawn_between(features.cells, smallest, largest, state)
         missing_left += 1
         again = False
 
@@ -163,13 +184,6 @@ def _read_cells(cells, f, rows, lo, n, work):
     return smallest, largest, n_missing
 
 
-@inlined
-def _between(features, low, high, state):
-    """Uniform between two values, in the precision of the cells, below the larger one."""
-    threshold = np.float64(features.cells.dtype.type(between(low, high, unit(state))))
-    return threshold if threshold < high else low  # rounding
-
-
 @part
 def _admissible(features, weight, lo, n, total, min_leaf, floats, threshold, k, low, high, state):
     """Draw again until both sides are heavy enough, given a threshold that leaves too little; NaN if none does.
@@ -192,51 +206,247 @@ def _admissible(features, weight, lo, n, total, min_leaf, floats, threshold, k, 
         if not low < high:
             return np.nan
         state = redrawn(state)
-        threshold = _between(features, low, high, state)
+        threshold = drawn_between(features.cells, low, high, state)
         k = 0.0
         for i in range(n):
             k += weight[lo + i] if floats[GAIN, i] <= threshold else 0.0
     return threshold
 
 
-@cut_gain.kind(OneColumn)
-def _one_cut(space, node, weight, lo, total, work, threshold, n):
-    s = 0.0
-    k = 0.0
+# -- thresholds, row by row -------------------------------------------------------------------------------
+
+
+@dispatched(_BY_ROW)
+def draw_block(space, node, features, first, rows, weight, n, base, total, least, work):
+    """Draw thresholds of a block of features into work.found; returns, as bits, which of them have one."""
+
+
+@dispatched(_BY_ROW)
+def draw_listed(space, node, features, rows, weight, n, base, total, least, work):
+    """As draw_block for the features listed in work.ints."""
+
+
+@dispatched(_BY_ROW)
+def left_norm(space, node, j, right, n, work):
+    """Return |S_L|^2 = |S_R|^2 of feature j of a block (rows are centred); the rows on the right are fewer, or not."""
+
+
+@search_features.kind(RowDraws)
+def _search_blocks(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
+    """Batches of 16 neighbours, of which those count that are drawn."""
+    base, least, state = np.uint64(work.test[STATE]), settings.min_leaf - SLACK, seed
+    n_features = np.int64(len(pool))
+    n_drawn = np.int64(0)
+    n_wanted = smaller(np.int64(settings.max_features), n_features)
+    some = n_wanted < n_features
+    while n_drawn < n_wanted:
+        if some:
+            for f in range(n_features):
+                work.drawn[f] = 0
+            for d in range(n_drawn, n_wanted):
+                state = mix(state)
+                work.drawn[draw_feature(pool, swaps, d, state)] = 1
+        n_drawn = n_wanted
+        for new in range(0, n_features, lanes.BLOCK):
+            last = n_features - lanes.BLOCK  # the last block may hold old ones
+            first = larger(np.int64(0), smaller(np.int64(new), last))
+            admissible = draw_block(space, node, features, first, rows, weight, n, base, total, least, work)
+            for j in range(new - first, lanes.BLOCK):
+                if (admissible >> np.uint64(j)) & np.uint64(1):
+                    _judge(space, node, first + j, j, n, total, settings, seed, work)
+        if work.test[FEATURE] < 0 and n_drawn < n_features:  # none of them can be split: draw another one
+            n_wanted = n_drawn + 1
+    return n_drawn
+
+
+@inlined
+def _judge(space, node, f, j, n, total, settings, seed, work):
+    """Try the threshold that was drawn for feature f, number j of its block."""
+    k = work.found[lanes.LEFT_WEIGHT, j]
+    gain = centred_gain(left_norm(space, node, j, 2.0 * k > total, n, work), k, total)
+    if better(gain, f, 0, settings.first_tie, seed, work.best, work.test):
+        work.test[MISSING_LEFT] = 0
+        work.test[LOW_ROW] = -1
+        work.best[1] = work.found[lanes.THRESHOLD, j]
+
+
+@search_features.kind(ListedDraws)
+def _search_listed(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
+    """Batches of 8 drawn features."""
+    base, least, state = np.uint64(work.test[STATE]), settings.min_leaf - SLACK, seed
+    n_features = np.int64(len(pool))
+    n_drawn = np.int64(0)
+    n_wanted = smaller(np.int64(settings.max_features), n_features)
+    listed = work.ints[ORDER]
+    while n_drawn < n_wanted or (work.test[FEATURE] < 0 and n_drawn < n_features):
+        # Where none of those wanted can be split, the next one that can is taken.
+        more = n_drawn >= n_wanted
+        n_listed = smaller(np.int64(lanes.FEW), (n_features if more else n_wanted) - n_drawn)
+        for j in range(lanes.FEW):
+            work.drawn[j] = j < n_listed
+            if j < n_listed:
+                state = mix(state)
+                listed[j] = draw_feature(pool, swaps, n_drawn + j, state)
+            else:
+                listed[j] = listed[0]
+        n_drawn += n_listed
+        admissible = draw_listed(space, node, features, rows, weight, n, base, total, least, work)
+        for j in range(n_listed):
+            if (admissible >> np.uint64(j)) & np.uint64(1) and not (more and work.test[FEATURE] >= 0):
+                _judge(space, node, np.int64(listed[j]), j, n, total, settings, seed, work)
+    return n_drawn
+
+
+@draw_block.kind(OneColumn)
+def _one_block(space, node, features, first, rows, weight, n, base, total, least, work):
+    cells, sums = features.by_row, node.centred
+    return lanes.draw_values(cells, first, rows, n, weight, work.drawn, base, total, least, work.found, sums)
+
+
+@draw_block.kind(DenseColumns)
+def _dense_block(space, node, features, first, rows, weight, n, base, total, least, work):
+    cells, halves = features.by_row, work.halves
+    return lanes.draw_halves(cells, first, rows, n, weight, work.drawn, base, total, least, work.found, halves)
+
+
+@draw_listed.kind(OneColumn)
+def _one_listed(space, node, features, rows, weight, n, base, total, least, work):
+    cells, found, sums = features.by_row, work.found, node.centred
+    return lanes.draw_listed_values(
+        cells, work.ints, rows, n, weight, work.drawn, base, total, least, found, sums, work.floats
+    )
+
+
+@draw_listed.kind(DenseColumns)
+def _dense_listed(space, node, features, rows, weight, n, base, total, least, work):
+    cells, found, halves = features.by_row, work.found, work.halves
+    return lanes.draw_listed_halves(
+        cells, work.ints, rows, n, weight, work.drawn, base, total, least, found, halves, work.floats
+    )
+
+
+@left_norm.kind(OneColumn)
+def _one_norm(space, node, j, right, n, work):
+    return work.found[lanes.LEFT_VALUE, j] * work.found[lanes.LEFT_VALUE, j]
+
+
+@left_norm.kind(DenseColumns)
+def _dense_norm(space, node, j, right, n, work):
+    norm = 0.0
+    last = node.centred.shape[1]
+    c = 0
+    while last - c >= 16:
+        norm += lanes.half_norm_16(node.centred, c, work.halves, j, right, n)
+        c += 16
+    if c < last:
+        norm += lanes.half_norm_8(node.centred, c, work.halves, j, right, n)
+    return norm
+
+
+# -- levels -----------------------------------------------------------------------------------------------
+
+
+_draw_threshold = inlined(draw_threshold)
+
+
+@search_feature.kind(MixedDraws)
+def _draw_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    if features.n_levels[f] == 0:
+        _draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+    else:
+        _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+
+
+@part
+def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Extra trees: a uniform proper non-empty subset of the present levels, both sides heavy enough if possible."""
+    present, n_missing = mark_levels(features, f, rows, lo, n, work)
+    state = test_state(work.test, f)
+    if present >= 2:
+        side = work.level  # of rows: not needed any more
+        right = 0
+        while right == 0 or right == present:
+            right = 0
+            for v in range(features.n_levels[f]):
+                if work.rank[v] >= 0:
+                    state = mix(state)
+                    side[v] = below(state, 2)
+                    right += side[v]
+        for v in range(features.n_levels[f]):
+            if work.rank[v] >= 0:
+                work.rank[v] = side[v]
+        _fill_lighter_side(features, f, weight, lo, n, settings.min_leaf, state, work)
+        _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
+
+
+@part
+def _fill_lighter_side(features, f, weight, lo, n, min_leaf, state, work):
+    """Let levels of the heavier side (ranks 0 and 1 are sides) join the lighter one until that is heavy enough.
+
+    They do so in random order, except those that their side cannot spare. Missing values go with the lighter side.
+    An admissible subset is missed only where both sides must be little above the least weight of a leaf.
+    """
+    n_levels = features.n_levels[f]
+    share, sides, order = work.floats[GAIN], work.floats[SPLIT_OFF], work.ints[OTHER]  # free until gains are asked for
+    for v in range(n_levels):
+        share[v] = 0.0
+    for v in range(2):
+        sides[v] = 0.0
+    missing = 0.0
     for i in range(n):
-        value = work.floats[GAIN, i]
-        a = node.centred[i]
-        w = weight[lo + i]
-        left = 1.0 if value <= threshold else 0.0
-        s += left * a
-        k += left * w
-    return s * s * total / (k * (total - k)), k
+        c = work.code[i]
+        if c == features.missing:
+            missing += weight[lo + i]
+        else:
+            share[c] += weight[lo + i]
+            sides[work.rank[c]] += weight[lo + i]
+    light = 0 if sides[0] <= sides[1] else 1
+    lighter = sides[light] + missing
+    heavier = sides[1 - light]
+    if not too_little(lighter, min_leaf):
+        return
+    n_heavy = 0
+    for v in range(n_levels):
+        if work.rank[v] == 1 - light:
+            order[n_heavy] = v
+            n_heavy += 1
+    for i in range(n_heavy):
+        state = redrawn(state)
+        j = i + below(state, n_heavy - i)
+        v = order[j]
+        order[j] = order[i]
+        order[i] = v
+        if too_little(lighter, min_leaf) and not too_little(heavier - share[v], min_leaf):
+            work.rank[v] = light
+            lighter += share[v]
+            heavier -= share[v]
 
 
-@cut_gain.kind(DenseColumns)
-def _dense_cut(space, node, weight, lo, total, work, threshold, n):
-    """Rows are centred: both sides have the same sum up to its sign, so the smaller one is summed."""
+@part
+def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work):
+    """Try the levels of rank 0 as left child."""
     n_left = 0
-    k = 0.0
     for i in range(n):
-        left = work.floats[GAIN, i] <= threshold
-        n_left += left
-        w = weight[lo + i]
-        k += w if left else 0.0
-    fewer = 2 * n_left <= n
-    listed = 0
-    for i in range(n):
-        work.ints[OTHER, listed] = i
-        listed += (work.floats[GAIN, i] <= threshold) == fewer
-    gain, _k = subset_gain(space, node, weight, lo, total, work.ints, listed)
-    return gain, k
-
-
-@cut_gain.kind(DenseBlocks, LabelSets)
-def listed_cut(space, node, weight, lo, total, work, threshold, n):
-    """By the list of these rows."""
-    listed = 0
-    for i in range(n):
-        work.ints[OTHER, listed] = i
-        listed += work.floats[GAIN, i] <= threshold
-    return subset_gain(space, node, weight, lo, total, work.ints, listed)
+        c = work.code[i]
+        if c != features.missing and work.rank[c] == 0:
+            work.ints[OTHER, n_left] = i
+            n_left += 1
+    end = n_left
+    for i in range(n):  # those that miss a level follow
+        if work.code[i] == features.missing:
+            work.ints[OTHER, end] = i
+            end += 1
+    position = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    for v in range(features.n_levels[f]):
+        if work.rank[v] == 0:
+            position = (position * 31 + v + 1) & 0x3FFFFFFF
+    for side in range(2 if n_missing else 1):
+        n_members = n_left + (n_missing if side else 0)
+        gain, k = subset_gain(space, node, weight, lo, total, work.ints, n_members)
+        if is_light(k, total, settings.min_leaf):
+            continue
+        if better(gain, f, 2 * position + side, settings.first_tie, seed, work.best, work.test):
+            work.test[CUT] = 0
+            work.test[MISSING_LEFT] = side
+            work.test[LOW_ROW] = -1
+            remember_subset(features.n_levels[f], 0, work.rank, work.subset)

@@ -1,25 +1,158 @@
 """Thresholds of 16 features drawn at once: one instruction serves several features, and sums stay in registers.
 
-Compilers would store and load the sums again for every row: they cannot know that the arrays do not overlap.
+Compilers would store and load the sums again for every row: they cannot know that the arrays do not overlap. The plain
+twins come first; they say what the functions do.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omnirank.core.kernels.vector import PLAIN, RunningSum, fetch_line
-from omnirank.trees.kernels import candidates
-from omnirank.trees.kernels import draw_lanes_plain as plain
-from omnirank.trees.kernels.draw_lanes_plain import BLOCK, FEW, LEFT_VALUE, LEFT_WEIGHT, ROWS, THRESHOLD
+from omnirank.core.compiled import inlined, part
+from omnirank.core.kernels.vector import PLAIN, RunningSum, fetch_line, load_vector, repeated, store_vector
+from omnirank.core.numba_internals import cgutils, ir
+from omnirank.trees.kernels.candidates import REDRAW_KEY, drawn_between, mix, redrawn
+
+# Features that are drawn at once: neighbours, or fewer that are listed and copied side by side.
+BLOCK, FEW = 16, 8
+
+# Rows of the array that holds what is found, a number per feature: the threshold, and sums over the rows up to it.
+THRESHOLD, LEFT_WEIGHT, LEFT_VALUE = 0, 1, 2
+N_FOUND = 3
+
+# Rows that fit a word of bits.
+ROWS = 64
 
 # The listed cells of more rows are not in the nearest caches; rows from here to the one whose cells are fetched.
 _CACHED = 512
 _AHEAD = 24
 
 _GAMMA, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+# -- plain twins ------------------------------------------------------------------------------------------
+
+
+@part
+def _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
+    """Draw a threshold of feature f into column j; returns whether one is admissible."""
+    low = np.inf
+    high = -np.inf
+    for i in range(n):
+        v = np.float64(cells[rows[i], f])
+        low = v if v < low else low
+        high = v if v > high else high
+    state = mix(base ^ np.uint64(f))
+    while low < high:
+        threshold = drawn_between(cells, low, high, state)
+        k = 0.0
+        above = np.inf
+        up_to = -np.inf
+        for i in range(n):
+            v = np.float64(cells[rows[i], f])
+            if v <= threshold:
+                k += weight[i]
+                up_to = v if v > up_to else up_to
+            else:
+                above = v if v < above else above
+        if k < least:
+            low = above
+        elif total - k < least:
+            high = up_to
+        else:
+            found[THRESHOLD, j] = threshold
+            found[LEFT_WEIGHT, j] = k
+            return True
+        state = redrawn(state)
+    return False
+
+
+@inlined
+def _sum_left(cells, f, rows, n, found, j, value):
+    total = 0.0
+    for i in range(n):
+        if cells[rows[i], f] <= found[THRESHOLD, j]:
+            total += value[i]
+    found[LEFT_VALUE, j] = total
+
+
+@inlined
+def _note_left(cells, f, rows, n, found, j, halves):
+    for i in range(n):
+        if i % ROWS == 0:
+            halves[i // ROWS, j] = np.uint64(0)
+        if cells[rows[i], f] <= found[THRESHOLD, j]:
+            halves[i // ROWS, j] |= np.uint64(1) << np.uint64(i % ROWS)
+
+
+def _make_plain_draws(note):
+    """Make the functions that draw thresholds of 16 neighbours and of 8 listed features, and note what goes left."""
+
+    @inlined
+    def draw_one(cells, f, wanted, rows, n, weight, base, total, least, found, extra, j):
+        if wanted and _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
+            note(cells, f, rows, n, found, j, extra)
+            return np.uint64(1) << np.uint64(j)
+        return np.uint64(0)
+
+    @inlined
+    def draw(cells, first, rows, n, weight, drawn, base, total, least, found, extra):
+        """Draw a threshold for each of the features first to first + 15 of which drawn is not 0.
+
+        A threshold lies between the feature's cells in the n rows, uniform among those that leave at least ``least`` of
+        the total weight on both sides; the random state of a feature is mix(base ^ feature). It is written to
+        ``found``, with the weight on its left. Returns, as bits, which features have such a threshold.
+
+        draw_values: ``extra`` has a value for each row, of which the sum on the left is written to ``found``.
+        draw_halves: bit i % 64 of extra[i // 64, j] is whether row i is on the left of the threshold of first + j.
+        """
+        admissible = np.uint64(0)
+        for j in range(BLOCK):
+            f = first + j
+            admissible |= draw_one(cells, f, drawn[f], rows, n, weight, base, total, least, found, extra, j)
+        return admissible
+
+    @inlined
+    def draw_listed(cells, listed, rows, n, weight, drawn, base, total, least, found, extra, copied):
+        """As draw for 8 features, the first ones of ``listed``; ``drawn`` has a flag for each of them.
+
+        Their cells in the n rows are written to the columns of ``copied``.
+        """
+        admissible = np.uint64(0)
+        for j in range(FEW):
+            f = np.int64(listed[0, j])
+            for i in range(n):
+                copied[i, j] = cells[rows[i], f]
+            admissible |= draw_one(cells, f, drawn[j], rows, n, weight, base, total, least, found, extra, j)
+        return admissible
+
+    return draw, draw_listed
+
+
+def _make_plain_half_norm(lanes):
+    """Make the function that returns |sum of the rows on the left|^2 over so many columns; or of the rest."""
+
+    @inlined
+    def norm(matrix, column, halves, j, right, n):
+        squares = 0.0
+        for c in range(column, column + lanes):
+            total = 0.0
+            for i in range(n):
+                left = (halves[i // ROWS, j] >> np.uint64(i % ROWS)) & np.uint64(1) == np.uint64(1)
+                if left != (right != 0):
+                    total += matrix[i, c]
+            squares += total * total
+        return squares
+
+    return norm
+
+
+# -- vector instructions ----------------------------------------------------------------------------------
+
+
+def _whole(number):
+    return ir.Constant(ir.IntType(64), number)
 
 
 class _Block:
@@ -29,9 +162,7 @@ class _Block:
     """
 
     def __init__(self, context, builder, signature, arguments, listed):
-        from llvmlite import ir
-
-        self.ir, self.context, self.builder = ir, context, builder
+        self.context, self.builder = context, builder
         self.signature, self.arguments = signature, arguments
         self.listed, self.lanes = listed, FEW if listed else BLOCK
         self.floats = ir.VectorType(ir.DoubleType(), self.lanes)
@@ -49,7 +180,7 @@ class _Block:
         return self.context.make_array(self.signature.args[i])(self.context, self.builder, self.arguments[i])
 
     def constant(self, kind, number):
-        return self.ir.Constant(kind, [number] * self.lanes)
+        return ir.Constant(kind, [number] * self.lanes)
 
     def variable(self, kind, number=None):
         """A vector that changes; all its numbers start as given."""
@@ -58,38 +189,31 @@ class _Block:
             self.builder.store(self.constant(kind, number), place)
         return place
 
-    def repeated(self, kind, number):
-        """A vector of the same number."""
-        none = self.ir.Constant(kind, self.ir.Undefined)
-        first = self.builder.insert_element(none, number, self.ir.Constant(self.ir.IntType(32), 0))
-        zeros = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(first, none, zeros)
-
     def at(self, data, index):
         """One number of an array."""
         return self.builder.load(self.builder.gep(data, [index]))
 
     def listed_places(self):
         """The numbers of the listed features."""
-        features = self.load_lanes(self.array(1).data, self.ir.IntType(32))
-        lanes = [self.ir.Constant(self.ir.IntType(32), j) for j in range(self.lanes)]
-        return [self.builder.zext(self.builder.extract_element(features, j), self.ir.IntType(64)) for j in lanes]
+        features = self.load_lanes(self.array(1).data, ir.IntType(32))
+        lanes = [ir.Constant(ir.IntType(32), j) for j in range(self.lanes)]
+        return [self.builder.zext(self.builder.extract_element(features, j), ir.IntType(64)) for j in lanes]
 
     def copy_cells(self, index):
         """Copy the listed cells of row number ``index`` of the node next to those of the row before."""
         b = self.builder
-        cells = b.gep(self.cells, [b.mul(b.zext(self.at(self.rows, index), self.ir.IntType(64)), self.width)])
-        found = self.ir.Constant(self.floats, self.ir.Undefined)
+        cells = b.gep(self.cells, [b.mul(b.zext(self.at(self.rows, index), ir.IntType(64)), self.width)])
+        copied = ir.Constant(self.floats, ir.Undefined)
         for j, place in enumerate(self.places):
-            found = b.insert_element(found, self.at(cells, place), self.ir.Constant(self.ir.IntType(32), j))
-        b.store(found, self.copy_of(index)).align = 8
-        return found
+            copied = b.insert_element(copied, self.at(cells, place), ir.Constant(ir.IntType(32), j))
+        store_vector(b, copied, self.copy_of(index), 64)
+        return copied
 
     def fetch_and_copy(self, index):
         """As copy_cells; the cells of a row some way ahead are fetched, since rows lie anywhere."""
-        b, size = self.builder, self.ir.IntType(64)
-        last = b.sub(self.n, self.ir.Constant(size, 1))
-        ahead = b.add(index, self.ir.Constant(size, _AHEAD))
+        b, size = self.builder, ir.IntType(64)
+        last = b.sub(self.n, _whole(1))
+        ahead = b.add(index, _whole(_AHEAD))
         ahead = b.select(b.icmp_signed("<", ahead, last), ahead, last)
         start = b.mul(b.zext(self.at(self.rows, ahead), size), self.width)
         for place in self.places:
@@ -97,22 +221,19 @@ class _Block:
         return self.copy_cells(index)
 
     def copy_of(self, index):
-        start = self.builder.mul(index, self.ir.Constant(self.ir.IntType(64), self.lanes))
-        return self.builder.bitcast(self.builder.gep(self.copied, [start]), self.floats.as_pointer())
+        start = self.builder.mul(index, _whole(self.lanes))
+        return self.builder.gep(self.copied, [start])
 
     def row_cells(self, index):
         """The cells of row number ``index`` of the node."""
         builder = self.builder
         if self.listed:
-            found = builder.load(self.copy_of(index))
-            found.align = 8
-            return found
-        row = builder.zext(self.at(self.rows, index), self.ir.IntType(64))
+            return load_vector(builder, self.copy_of(index), self.floats, 64)
+        row = builder.zext(self.at(self.rows, index), ir.IntType(64))
         start = builder.add(builder.mul(row, self.width), self.first)
-        own = self.ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
-        found = builder.load(builder.bitcast(builder.gep(self.cells, [start]), own.as_pointer()))
-        found.align = self.kind.bitwidth // 8
-        return found if self.kind.bitwidth == 64 else builder.fpext(found, self.floats)
+        own = ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
+        cells = load_vector(builder, builder.gep(self.cells, [start]), own, self.kind.bitwidth)
+        return cells if self.kind.bitwidth == 64 else builder.fpext(cells, self.floats)
 
     def keep(self, place, operator, new):
         """Keep the smaller ("<") or larger (">") numbers."""
@@ -121,13 +242,12 @@ class _Block:
 
     def add(self, place, left, index, data):
         """Add a number of the row to the sums of the features that send it left."""
-        added = self.builder.select(
-            left, self.repeated(self.floats, self.at(data, index)), self.constant(self.floats, 0.0)
-        )
+        number = repeated(self.builder, self.floats, self.at(data, index))
+        added = self.builder.select(left, number, self.constant(self.floats, 0.0))
         self.builder.store(self.builder.fadd(self.builder.load(place), added), place)
 
     def mix(self, x):
-        """As `random.mix`."""
+        """As `candidates.mix`."""
         b = self.builder
         x = b.add(x, self.constant(self.words, _GAMMA))
         x = b.mul(b.xor(x, b.lshr(x, self.constant(self.words, 30))), self.constant(self.words, _FIRST))
@@ -135,7 +255,7 @@ class _Block:
         return b.xor(x, b.lshr(x, self.constant(self.words, 31)))
 
     def drawn_between(self, low, high, state):
-        """As `random.unit` and `random.between`, in the precision of the cells; below ``high``."""
+        """As `candidates.drawn_between`."""
         b = self.builder
         share = b.uitofp(b.lshr(state, self.constant(self.words, 11)), self.floats)
         share = b.fmul(share, self.constant(self.floats, 1.0 / 9007199254740992.0))
@@ -145,37 +265,34 @@ class _Block:
         wide = b.fadd(b.fmul(rest, low), b.fmul(share, high))
         drawn = b.select(b.fcmp_ordered("==", span, self.constant(self.floats, np.inf)), wide, usual)
         if self.kind.bitwidth != 64:
-            narrow = self.ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
+            narrow = ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
             drawn = b.fpext(b.fptrunc(drawn, narrow), self.floats)
         return b.select(b.fcmp_ordered("<", drawn, high), drawn, low)
 
     def initial_states(self, base):
         b = self.builder
         if self.listed:
-            features = b.zext(self.load_lanes(self.array(1).data, self.ir.IntType(32)), self.words)
+            features = b.zext(self.load_lanes(self.array(1).data, ir.IntType(32)), self.words)
         else:
-            numbers = self.ir.Constant(self.words, list(range(self.lanes)))
-            features = b.add(self.repeated(self.words, self.first), numbers)
-        return self.mix(b.xor(self.repeated(self.words, base), features))
+            numbers = ir.Constant(self.words, list(range(self.lanes)))
+            features = b.add(repeated(self.builder, self.words, self.first), numbers)
+        return self.mix(b.xor(repeated(self.builder, self.words, base), features))
 
     def wanted(self):
         """Which features are drawn."""
         flags = self.array(5).data
-        flags = self.load_lanes(flags if self.listed else self.builder.gep(flags, [self.first]), self.ir.IntType(8))
-        return self.builder.icmp_unsigned("!=", flags, self.ir.Constant(flags.type, None))
+        flags = self.load_lanes(flags if self.listed else self.builder.gep(flags, [self.first]), ir.IntType(8))
+        return self.builder.icmp_unsigned("!=", flags, ir.Constant(flags.type, None))
 
     def load_lanes(self, place, kind):
         """A vector of the numbers from a place on."""
-        vector = self.ir.VectorType(kind, self.lanes)
-        found = self.builder.load(self.builder.bitcast(place, vector.as_pointer()))
-        found.align = kind.width // 8
-        return found
+        return load_vector(self.builder, place, ir.VectorType(kind, self.lanes), kind.width)
 
     def extremes(self, low, high):
         if not self.listed:
             self.keep_extremes(low, high, self.row_cells)
             return
-        many = self.builder.icmp_signed(">", self.n, self.ir.Constant(self.ir.IntType(64), _CACHED))
+        many = self.builder.icmp_signed(">", self.n, _whole(_CACHED))
         with self.builder.if_else(many) as (then, otherwise):
             with then:
                 self.keep_extremes(low, high, self.fetch_and_copy)
@@ -203,22 +320,21 @@ class _Block:
 
     def sum_weights(self, threshold, weights, word, halves):
         """Add up the weights that go left, and note which rows do: a word per feature and 64 rows."""
-        b, size = self.builder, self.ir.IntType(64)
+        b = self.builder
         b.store(self.constant(self.floats, 0.0), weights)
-        last = b.add(self.n, self.ir.Constant(size, ROWS - 1))
-        with cgutils.for_range(b, b.udiv(last, self.ir.Constant(size, ROWS))) as chunk:
+        last = b.add(self.n, _whole(ROWS - 1))
+        with cgutils.for_range(b, b.udiv(last, _whole(ROWS))) as chunk:
             b.store(self.constant(self.words, 0), word)
-            start = b.mul(chunk.index, self.ir.Constant(size, ROWS))
+            start = b.mul(chunk.index, _whole(ROWS))
             rest = b.sub(self.n, start)
-            most = self.ir.Constant(size, ROWS)
+            most = _whole(ROWS)
             with cgutils.for_range(b, b.select(b.icmp_unsigned("<", rest, most), rest, most)) as loop:
                 index = b.add(start, loop.index)
                 left = self.left(threshold, index)
                 self.add(weights, left, index, self.weight)
-                bit = self.repeated(self.words, b.shl(self.ir.Constant(size, 1), loop.index))
+                bit = repeated(self.builder, self.words, b.shl(_whole(1), loop.index))
                 b.store(b.or_(b.load(word), b.select(left, bit, self.constant(self.words, 0))), word)
-            place = b.gep(halves, [b.mul(chunk.index, self.ir.Constant(size, BLOCK))])
-            b.store(b.load(word), b.bitcast(place, self.words.as_pointer())).align = 8
+            store_vector(b, b.load(word), b.gep(halves, [b.mul(chunk.index, _whole(BLOCK))]), 64)
 
     def neighbours(self, threshold, above, up_to):
         """The smallest value above the threshold, and the largest up to it."""
@@ -231,24 +347,20 @@ class _Block:
             self.keep(above, "<", b.select(left, self.constant(self.floats, np.inf), cells))
             self.keep(up_to, ">", b.select(left, cells, self.constant(self.floats, -np.inf)))
 
-    def write(self, found, row, vector):
-        place = self.builder.gep(found, [self.ir.Constant(self.ir.IntType(64), row * BLOCK)])
-        self.builder.store(vector, self.builder.bitcast(place, self.floats.as_pointer())).align = 8
-
 
 def _make_draw(with_values, listed):
     """Make the loop that sums values over the rows on the left, or the one that notes these rows."""
-    place, number = types.intp, types.float64
+    place, word, number = types.intp, types.uint64, types.float64
 
     def generate(context, builder, signature, arguments):
         block = _Block(context, builder, signature, arguments, listed)
-        ir, b = block.ir, builder
+        b = builder
         extra, flags = block.array(10).data, ir.IntType(block.lanes)
-        total = block.repeated(block.floats, arguments[7])
-        least = block.repeated(block.floats, arguments[8])
+        total = repeated(b, block.floats, arguments[7])
+        least = repeated(b, block.floats, arguments[8])
         low, high = block.variable(block.floats, np.inf), block.variable(block.floats, -np.inf)
         threshold, weights, values, above, up_to = (block.variable(block.floats) for _ in range(5))
-        state, word, active = block.variable(block.words), block.variable(block.words), block.variable(block.flags)
+        state, halves, active = block.variable(block.words), block.variable(block.words), block.variable(block.flags)
         block.extremes(low, high)
         differ = b.fcmp_ordered("<", b.load(low), b.load(high))
         b.store(b.and_(differ, block.wanted()), active)
@@ -261,7 +373,7 @@ def _make_draw(with_values, listed):
         if with_values:
             block.sum_values(b.load(threshold), weights, values, extra)
         else:
-            block.sum_weights(b.load(threshold), weights, word, extra)
+            block.sum_weights(b.load(threshold), weights, halves, extra)
         k = b.load(weights)
         left_light = b.fcmp_ordered("<", k, least)
         light = b.or_(left_light, b.fcmp_ordered("<", b.fsub(total, k), least))
@@ -276,7 +388,7 @@ def _make_draw(with_values, listed):
         empty = b.and_(light, b.fcmp_unordered(">=", b.load(low), b.load(high)))
         b.store(b.and_(b.load(active), b.not_(empty)), active)
         # States of features that are done with change too: nothing asks for them any more.
-        key = block.constant(block.words, int(candidates.REDRAW_KEY))
+        key = block.constant(block.words, int(REDRAW_KEY))
         b.store(block.mix(b.xor(b.load(state), key)), state)
         new = block.drawn_between(b.load(low), b.load(high), b.load(state))
         b.store(b.select(light, new, b.load(threshold)), threshold)
@@ -285,19 +397,16 @@ def _make_draw(with_values, listed):
         b.position_at_end(done)
         results = [(THRESHOLD, threshold), (LEFT_WEIGHT, weights)] + [(LEFT_VALUE, values)] * with_values
         for row, vector in results:
-            block.write(block.array(9).data, row, b.load(vector))
+            store_vector(b, b.load(vector), b.gep(block.array(9).data, [_whole(row * BLOCK)]), 64)
         return b.zext(b.bitcast(b.load(active), flags), ir.IntType(64))
 
     @intrinsic
     def draw(typing_context, cells, first, rows, n, weight, drawn, base, total, least, found, extra):
-        signature = types.uint64(cells, place, rows, place, weight, drawn, types.uint64, number, number, found, extra)
-        return signature, generate
+        return word(cells, place, rows, place, weight, drawn, word, number, number, found, extra), generate
 
     @intrinsic
     def draw_listed(typing_context, cells, listed, rows, n, weight, drawn, base, total, least, found, extra, copied):
-        signature = types.uint64(
-            cells, listed, rows, place, weight, drawn, types.uint64, number, number, found, extra, copied
-        )
+        signature = word(cells, listed, rows, place, weight, drawn, word, number, number, found, extra, copied)
         return signature, generate
 
     return draw_listed if listed else draw
@@ -308,31 +417,27 @@ def _make_half_norm(lanes):
     def norm(typing_context, matrix, column, halves, j, right, n):
         def generate(context, builder, signature, arguments):
             running = RunningSum(context, builder, signature, arguments, lanes)
-            ir, b, size = running.ir, builder, running.ir.IntType(64)
+            b, size = builder, ir.IntType(64)
             words = context.make_array(signature.args[2])(context, builder, arguments[2]).data
-            flip = b.select(
-                b.icmp_unsigned("!=", arguments[4], ir.Constant(size, 0)), ir.Constant(size, -1), ir.Constant(size, 0)
-            )
+            flip = b.select(b.icmp_unsigned("!=", arguments[4], _whole(0)), _whole(-1), _whole(0))
             left = cgutils.alloca_once(b, size)
-            last = b.add(arguments[5], ir.Constant(size, ROWS - 1))
-            with cgutils.for_range(b, b.udiv(last, ir.Constant(size, ROWS))) as chunk:
-                start = b.mul(chunk.index, ir.Constant(size, ROWS))
-                place = b.add(b.mul(chunk.index, ir.Constant(size, BLOCK)), arguments[3])
+            last = b.add(arguments[5], _whole(ROWS - 1))
+            with cgutils.for_range(b, b.udiv(last, _whole(ROWS))) as chunk:
+                start = b.mul(chunk.index, _whole(ROWS))
+                place = b.add(b.mul(chunk.index, _whole(BLOCK)), arguments[3])
                 rest = b.sub(arguments[5], start)
-                whole = b.icmp_unsigned(">=", rest, ir.Constant(size, ROWS))
-                some = b.sub(
-                    b.shl(ir.Constant(size, 1), b.and_(rest, ir.Constant(size, ROWS - 1))), ir.Constant(size, 1)
-                )
-                rows = b.select(whole, ir.Constant(size, -1), some)
+                whole = b.icmp_unsigned(">=", rest, _whole(ROWS))
+                some = b.sub(b.shl(_whole(1), b.and_(rest, _whole(ROWS - 1))), _whole(1))
+                rows = b.select(whole, _whole(-1), some)
                 b.store(b.and_(b.xor(b.load(b.gep(words, [place])), flip), rows), left)
                 test, body, after = (b.append_basic_block(name) for name in ("test", "body", "after"))
                 b.branch(test)
                 b.position_at_end(test)
                 word = b.load(left)
-                b.cbranch(b.icmp_unsigned("!=", word, ir.Constant(size, 0)), body, after)
+                b.cbranch(b.icmp_unsigned("!=", word, _whole(0)), body, after)
                 b.position_at_end(body)
                 running.add(b.add(start, b.cttz(word, ir.Constant(ir.IntType(1), 1))))
-                b.store(b.and_(word, b.sub(word, ir.Constant(size, 1))), left)
+                b.store(b.and_(word, b.sub(word, _whole(1))), left)
                 b.branch(test)
                 b.position_at_end(after)
             return running.norm()
@@ -342,12 +447,12 @@ def _make_half_norm(lanes):
     return norm
 
 
-# Their plain twins say what they do.
+plain_draw_values, plain_draw_listed_values = _make_plain_draws(_sum_left)
+plain_draw_halves, plain_draw_listed_halves = _make_plain_draws(_note_left)
 if PLAIN:
-    draw_values, draw_halves = plain.draw_values, plain.draw_halves
-    draw_listed_values, draw_listed_halves = plain.draw_listed_values, plain.draw_listed_halves
-    half_norm_8, half_norm_16 = map(plain.half_norm, (8, 16))
+    draw_values, draw_listed_values = plain_draw_values, plain_draw_listed_values
+    draw_halves, draw_listed_halves = plain_draw_halves, plain_draw_listed_halves
 else:
-    draw_values, draw_halves = _make_draw(True, listed=False), _make_draw(False, listed=False)
-    draw_listed_values, draw_listed_halves = _make_draw(True, listed=True), _make_draw(False, listed=True)
-    half_norm_8, half_norm_16 = map(_make_half_norm, (8, 16))
+    draw_values, draw_listed_values = _make_draw(True, listed=False), _make_draw(True, listed=True)
+    draw_halves, draw_listed_halves = _make_draw(False, listed=False), _make_draw(False, listed=True)
+half_norm_8, half_norm_16 = map(_make_plain_half_norm if PLAIN else _make_half_norm, (8, 16))

@@ -6,31 +6,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, compiled_unless, dispatched, inlined
+from omnirank.core.compiled import compiled_unless, dispatched, inlined
 from omnirank.core.kernels.vector import larger, uncounted
-from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
-from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
-from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
-from omnirank.trees.kernels.draw_lanes_plain import FEW
-from omnirank.trees.kernels.draw_rows import search_together
-from omnirank.trees.kernels.gram import GramColumns
-from omnirank.trees.kernels.labels import LabelSets
-from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
+from omnirank.trees.kernels import draw as draw  # adds the steps of random tests
+from omnirank.trees.kernels.candidates import (
+    FEATURE,
+    OUTWEIGHED,
+    child_seed,
+    is_final,
+    mix,
+    open_search,
+    push,
+    put_back,
+    too_little,
+)
+from omnirank.trees.kernels.draw_lanes import FEW
 from omnirank.trees.kernels.order import ORDER
-from omnirank.trees.kernels.random import child_seed, mix
-from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn, open_node
+from omnirank.trees.kernels.route import goes_left, one_test
+from omnirank.trees.kernels.spaces import GAIN, open_node
 from omnirank.trees.kernels.split import (
     CODES,
     CUT,
     HIGH_ROW,
     LOW_ROW,
     MISSING_LEFT,
+    ListedDraws,
+    MixedCodes,
+    MixedDraws,
+    MixedSets,
     NumericCodes,
-    Work,
-    search_feature,
+    NumericDraws,
+    RowDraws,
+    search_features,
 )
-from omnirank.trees.kernels.two_parts import TwoParts
 
 
 class GrownTree(NamedTuple):
@@ -125,18 +133,10 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         WAITING, NODES, WORDS that hold subsets of levels; changed in place. TO_GO, nodes to split (-1: all), and SMALL:
         stops before a node of up to so many rows.
     """
-    space = uncounted(space)
-    features = uncounted(features)
-    rows = uncounted(rows)
-    weight = uncounted(weight)
-    work = uncounted(work)
-    node = uncounted(node)
+    space, features, rows, weight, work, node = uncounted((space, features, rows, weight, work, node))
+    waiting, seeds = uncounted(stack)
+    other_rows, other_weight, pool, swaps = uncounted(spare)
     nodes = uncounted(nodes)
-    pool, swaps = uncounted(spare.pool), uncounted(spare.swaps)
-    other_rows = uncounted(spare.rows)
-    other_weight = uncounted(spare.weight)
-    waiting, seeds = uncounted(stack.waiting), uncounted(stack.seeds)
-    n_features = features.codes.shape[0]
     zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
     top = counts[WAITING]
     n_nodes = counts[NODES]
@@ -166,20 +166,13 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         nodes.ranges[2, me] = hi
         if me == 0:
             node_seed = mix(node_seed)
-        if size < 2 or depth >= settings.max_depth or impurity <= 0.0:
+        if is_final(size, depth, impurity, total, settings) or _one_outweighs(share, size, total, settings.min_leaf):
             continue
-        if too_little(total, 2.0 * settings.min_leaf) or _one_outweighs(share, size, total, settings.min_leaf):
-            continue
-        open_search(work.best, work.test, impurity, size, settings, node_seed)
+        open_search(work.best, work.test, impurity, size, node_seed)
         work.best[2] = impurity
-        n_drawn, state = search_together(
-            space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed
+        n_drawn = search_features(
+            space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps
         )
-        while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
-            state = mix(state)
-            f = draw_feature(pool, swaps, n_drawn, state)
-            n_drawn += 1
-            search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
         put_back(pool, swaps, n_drawn)
         if work.test[FEATURE] < 0:
             continue
@@ -191,7 +184,8 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         nodes.ends[1, me] = work.test[HIGH_ROW]
         n_words = subset_words(features, f, here, share, size, work)
         if n_words:
-            append_subset(work, nodes.subsets, n_subsets, n_words)
+            for k in range(n_words):
+                nodes.subsets[n_subsets + k] = work.subset[k]
             nodes.cut[me] = n_subsets
             n_subsets += n_words
         else:
@@ -202,10 +196,10 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
             nodes.missing_left[me] = work.test[MISSING_LEFT]
         else:  # never missing here: prediction follows the larger child
             nodes.missing_left[me] = 2.0 * left_weight >= total
-        _push(waiting, top, middle, hi, depth + 1, me, zero + 1)
+        push(waiting, top, middle, hi, depth + 1, me, zero + 1)
         seeds[top] = child_seed(node_seed, zero + 1)
         top += 1
-        _push(waiting, top, lo, middle, depth + 1, me, zero)
+        push(waiting, top, lo, middle, depth + 1, me, zero)
         seeds[top] = child_seed(node_seed, zero)
         top += 1
     counts[WAITING] = top
@@ -227,23 +221,13 @@ def _one_outweighs(weight, n, total, min_leaf):
     return too_little(total - heaviest, min_leaf)
 
 
-@inlined
-def _push(waiting, top, lo, hi, depth, parent, is_right):
-    waiting[top, 0] = lo
-    waiting[top, 1] = hi
-    waiting[top, 2] = depth
-    waiting[top, 3] = parent
-    waiting[top, 4] = is_right
-
-
 @dispatched(CODES)
-def column_of(features, f, rows, n, work):
-    """Return which column of work.floats holds the cells of feature f in the n rows, where features are listed."""
+def tested_cells(features, f, rows, n, work):
+    """Return what the best test, of feature f, compares.
 
-
-@dispatched(CODES)
-def side_of(features, f, r, i, column, work):
-    """Whether row r, number i of the node, misses feature f, and whether the best test sends it left if not."""
+    These are its cells, whether they are those of the node's n rows (else of all rows), the code that means missing
+    (NaN always does), whether the test is nominal, and its threshold if not.
+    """
 
 
 @dispatched(CODES)
@@ -257,18 +241,19 @@ def _partition(features, f, rows, weight, other_rows, other_weight, n, work):
 
     Returns how many they are, the number of missing values, and the weight of the left side.
     """
-    missing_left = work.test[MISSING_LEFT] == 1
+    cells, own, missing, nominal, threshold = tested_cells(features, f, rows, n, work)
+    test = one_test(threshold, work.test[MISSING_LEFT], 0, work.subset)
     a = 0
     b = 0
     n_missing = 0
     left_weight = 0.0
-    column = column_of(features, f, rows, n, work)
     for i in range(n):
         r = rows[i]
         w = weight[i]
-        is_missing, left = side_of(features, f, r, i, column, work)
+        x = cells[np.uint64(i) if own else np.uint64(r)]
+        is_missing = (x == missing) | (x != x)
         n_missing += is_missing
-        left = (left & (not is_missing)) | (is_missing & missing_left)
+        left = goes_left(test, 0, nominal, x, is_missing)
         rows[a] = r
         weight[a] = w
         other_rows[b] = r
@@ -282,68 +267,49 @@ def _partition(features, f, rows, weight, other_rows, other_weight, n, work):
     return a, n_missing, left_weight
 
 
-@side_of.kind(NumericCodes)
-def _side_of_code(features, f, r, i, column, work):
-    c = features.codes[f, r]
-    return c == features.missing, c <= work.test[CUT]
+@tested_cells.kind(NumericCodes)
+def _codes(features, f, rows, n, work):
+    return features.codes[f], False, features.missing, False, work.test[CUT]
 
 
-@side_of.kind(MixedCodes, MixedSets)
-def _side_of_mixed(features, f, r, i, column, work):
-    c = features.codes[f, r]
-    if c == features.missing:
-        return True, False
-    return False, in_subset(work.subset, 0, c) if features.n_levels[f] > 0 else c <= work.test[CUT]
+@tested_cells.kind(MixedCodes, MixedSets)
+def _mixed_codes(features, f, rows, n, work):
+    return features.codes[f], False, features.missing, features.n_levels[f] > 0, work.test[CUT]
 
 
-@side_of.kind(NumericDraws)
-def _side_of_cell(features, f, r, i, column, work):
-    v = features.cells[f, r]
-    return v != v, v <= work.best[1]
+@tested_cells.kind(NumericDraws)
+def _values(features, f, rows, n, work):
+    return features.cells[f], False, np.nan, False, work.best[1]
 
 
-@side_of.kind(RowDraws)
-def _side_of_cell_by_row(features, f, r, i, column, work):
-    return False, features.by_row[r, f] <= work.best[1]
+@tested_cells.kind(RowDraws)
+def _values_by_row(features, f, rows, n, work):
+    return features.by_row[:, f], False, np.nan, False, work.best[1]
 
 
-@side_of.kind(ListedDraws)
-def _side_of_listed_cell(features, f, r, i, column, work):
-    return False, work.floats[i, column] <= work.best[1]
-
-
-@column_of.kind(ListedDraws)
-def _listed_column(features, f, rows, n, work):
+@tested_cells.kind(ListedDraws)
+def _listed_values(features, f, rows, n, work):
     """Most often the feature was listed last; the others are copied again."""
-    for j in range(FEW):
-        if work.ints[ORDER, j] == f:
-            return j
+    column = 0
+    while column < FEW and work.ints[ORDER, column] != f:
+        column += 1
+    if column == FEW:
+        column = 0
+        for i in range(n):
+            work.floats[i, 0] = features.by_row[rows[i], f]
+    return work.floats[:, column], True, np.nan, False, work.best[1]
+
+
+@tested_cells.kind(MixedDraws)
+def _mixed_values(features, f, rows, n, work):
+    nominal = features.n_levels[f] > 0
     for i in range(n):
-        work.floats[i, 0] = features.by_row[rows[i], f]
-    return 0
-
-
-@column_of.kind(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, MixedDraws)
-def _no_column(features, f, rows, n, work):
-    return 0
-
-
-@side_of.kind(MixedDraws)
-def _side_of_mixed_cell(features, f, r, i, column, work):
-    if features.n_levels[f] == 0:
-        v = features.cells[f, r]
-        return v != v, v <= work.best[1]
-    c = features.codes[f, r]
-    if c == features.missing:
-        return True, False
-    return False, in_subset(work.subset, 0, c)
-
-
-@inlined
-def in_subset(subsets, start, level):
-    """Whether a level is among the bits from word ``start``."""
-    word = subsets[start + (level >> 6)]
-    return (word >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
+        c = features.codes[f, rows[i]]
+        if nominal:
+            work.floats[GAIN, i] = np.nan if c == features.missing else np.float64(c)
+        else:
+            work.floats[GAIN, i] = features.cells[f, rows[i]]
+    return work.floats[GAIN], True, np.nan, nominal, work.best[1]
 
 
 @subset_words.kind(NumericCodes, NumericDraws, RowDraws, ListedDraws)
@@ -359,37 +325,16 @@ def _complete_subset(features, f, rows, weight, n, work):
     seen = work.rank
     for v in range(n_levels):
         seen[v] = 0
+    test = one_test(0, work.test[MISSING_LEFT], 0, work.subset)
     balance = 0.0
     for i in range(n):
         c = features.codes[f, rows[i]]
-        if c == features.missing:
-            left = work.test[MISSING_LEFT] == 1
-        else:
+        if c != features.missing:
             seen[c] = 1
-            left = in_subset(work.subset, 0, c)
+        left = goes_left(test, 0, True, c, c == features.missing)
         balance += weight[i] if left else -weight[i]
     if balance >= 0.0:  # levels absent from the node follow its larger child
         for v in range(n_levels):
             if seen[v] == 0:
                 work.subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
     return (n_levels + 63) // 64
-
-
-@dispatched(Kinds("memories of a search"))
-def append_subset(work, subsets, start, n_words):
-    """Copy the levels of the best test to the words of ``subsets`` from start."""
-
-
-@append_subset.kind(Work)
-def _append_nothing(work, subsets, start, n_words):
-    return
-
-
-@append_subset.kind(MixedWork)
-def _append_words(work, subsets, start, n_words):
-    for k in range(n_words):
-        subsets[start + k] = work.subset[k]
-
-
-SPACES.require(OneColumn, DenseColumns, DenseBlocks, LabelSets, GramColumns, TwoParts)
-CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, ListedDraws, MixedDraws)

@@ -16,18 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import inlined
+from omnirank.trees.kernels import spaces
 from omnirank.trees.kernels.order import ORDER, OTHER
-from omnirank.trees.kernels.spaces import (
-    GAIN,
-    SPLIT_OFF,
-    WITH_MISSING,
-    both_gains,
-    level_sums,
-    node_scratch,
-    open_node,
-    prefix_gains,
-    subset_gain,
-)
 
 # Labels of a row that are read at once, whether it has as many or not.
 HEAD = np.uint32(4)
@@ -63,7 +53,7 @@ SINGLE = np.uint32(0xFFFFFFFE)
 _LIGHTER = 0.5000001
 
 
-@node_scratch.kind(LabelSets)
+@spaces.node_scratch.kind(LabelSets)
 def _scratch(space, n):
     n_labels = len(space.scale)
     n_cells = len(space.labels)
@@ -79,7 +69,7 @@ def _scratch(space, n):
     )
 
 
-@open_node.kind(LabelSets)
+@spaces.open_node.kind(LabelSets)
 def _open(space, node, rows, weight, lo, n):
     sums = node.sums
     marks = node.marks
@@ -168,36 +158,14 @@ def _clear_running(node):
         node.sums[RUNNING, c] = 0.0
 
 
-@inlined
-def _sums_of(node, weight, lo, ints, part, start, end):
-    """Sum up some rows anew; returns |S_L|^2, S . S_L and their weight."""
-    _clear_running(node)
-    q = 0.0
-    p = 0.0
-    k = 0.0
-    for t in range(start, end):
-        i = ints[part, t]
-        q += _step(node, i)
-        p += node.products[ALONG, i]
-        k += weight[lo + i]
-    return q, p, k
-
-
-@inlined
-def sums_gain(q, p, k, norm, total):
-    """Gain of splitting off rows of weight k with |S_1|^2 = q and S . S_1 = p."""
-    share = k / total
-    return (q - 2.0 * share * p + share * share * norm) * total / (k * (total - k))
-
-
-@prefix_gains.kind(LabelSets)
+@spaces.prefix_gains.kind(LabelSets)
 def _prefix(space, node, weight, lo, total, ints, part, n, floats):
     """Add rows from the first on while they are the lighter side, then from the last one back."""
     norm = node.totals[0]
     k = 0.0
     for t in range(n):
         k += weight[lo + ints[part, t]]
-        floats[SPLIT_OFF, t] = k
+        floats[spaces.SPLIT_OFF, t] = k
     last = np.int64(node.totals[2]) - 1
     for side in range(2):
         _clear_running(node)
@@ -213,18 +181,26 @@ def _prefix(space, node, weight, lo, total, ints, part, n, floats):
             p += node.products[ALONG, i]
             cut = last - 1 - s if side else s
             if cut < n:
-                floats[GAIN, cut] = sums_gain(q, p, k, norm, total)
+                floats[spaces.GAIN, cut] = spaces.sums_gain(q, p, k, norm, total)
 
 
-@both_gains.kind(LabelSets)
+@spaces.both_gains.kind(LabelSets)
 def _both(space, node, weight, lo, total, ints, known, n, floats):
     """As _prefix; both at once, since |S_1 + S_M|^2 = |S_1|^2 + 2 S_1 . S_M + |S_M|^2."""
     norm = node.totals[0]
     k = 0.0
     for t in range(known - 1):
         k += weight[lo + ints[ORDER, t]]
-        floats[SPLIT_OFF, t] = k
-    q_missing, p_missing, k_missing = _sums_of(node, weight, lo, ints, ORDER, known, n)
+        floats[spaces.SPLIT_OFF, t] = k
+    _clear_running(node)
+    q_missing = 0.0
+    p_missing = 0.0
+    k_missing = 0.0
+    for t in range(known, n):
+        i = ints[ORDER, t]
+        q_missing += _step(node, i)
+        p_missing += node.products[ALONG, i]
+        k_missing += weight[lo + i]
     for c in range(np.int64(node.totals[1])):
         node.sums[MISSING_SUM, c] = node.sums[RUNNING, c]
     for side in range(2):
@@ -243,15 +219,15 @@ def _both(space, node, weight, lo, total, ints, known, n, floats):
             q += _step(node, i)
             p += node.products[ALONG, i]
             cut = known - 2 - s if side else s
-            floats[WITH_MISSING if side else GAIN, cut] = sums_gain(q, p, k, norm, total)
+            floats[spaces.WITH_MISSING if side else spaces.GAIN, cut] = spaces.sums_gain(q, p, k, norm, total)
             if k + k_missing <= _LIGHTER * total:
-                floats[GAIN if side else WITH_MISSING, cut] = sums_gain(
+                floats[spaces.GAIN if side else spaces.WITH_MISSING, cut] = spaces.sums_gain(
                     q + 2.0 * r + q_missing, p + p_missing, k + k_missing, norm, total
                 )
     return k_missing
 
 
-@subset_gain.kind(LabelSets)
+@spaces.subset_gain.kind(LabelSets)
 def _subset(space, node, weight, lo, total, ints, n):
     k = 0.0
     for t in range(n):
@@ -268,10 +244,10 @@ def _subset(space, node, weight, lo, total, ints, n):
             p += node.products[ALONG, i]
             lighter += weight[lo + i]
         node.listed[i] = 0
-    return sums_gain(q, p, lighter, node.totals[0], total), k
+    return spaces.sums_gain(q, p, lighter, node.totals[0], total), k
 
 
-@level_sums.kind(LabelSets)
+@spaces.level_sums.kind(LabelSets)
 def _levels(space, node, weight, lo, level, n, n_levels):
     # Labels of a single row have no local number; those of a row, or of all rows of a level, act like one column.
     n_local = np.int64(node.totals[1])

@@ -1,23 +1,56 @@
-"""Routing examples down a tree."""
+"""Which way examples go down a tree.
+
+`goes_left` is the one rule: growing, prediction, `apply`, out-of-bag examples and the permutation score all ask it.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, allocating, dispatched, inlined
-from omnirank.trees.kernels.grow import in_subset
+from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
+
+# So few rows are routed one by one; more are partitioned together, which mispredicts no branch.
+FEW_ROWS = 4
 
 
-class CodeTests(NamedTuple):
-    """Tests of a grown tree over feature codes."""
+class Tests(NamedTuple):
+    """Tests of a tree, nodes in preorder: a left child follows its parent."""
 
-    feature: np.ndarray
-    cut: np.ndarray
+    feature: np.ndarray  # -1 = leaf
+    threshold: np.ndarray  # largest number, or largest code, that goes left
     right: np.ndarray
     missing_left: np.ndarray
+    subset_start: np.ndarray  # first word of the subset of a nominal test
     subsets: np.ndarray
+
+
+# -- kinds of cells: each has ``nominal``, 0 for a numeric feature ----------------------------------------
+
+
+class Matrix(NamedTuple):
+    """Numbers and codes of levels in one matrix."""
+
+    cells: np.ndarray  # (features, rows), NaN = missing
+    nominal: np.ndarray
+
+
+class Block(NamedTuple):
+    """Cells of a matrix in either order, so that kernels are compiled for one of them."""
+
+    cells: np.ndarray  # flat
+    row_step: int
+    column_step: int
+
+
+class TableCells(NamedTuple):
+    """Cells of a dense table."""
+
+    numbers: Block  # NaN = missing
+    levels: Block  # -1 = missing
+    slots: np.ndarray  # column of each feature in its block
+    nominal: np.ndarray
 
 
 class Codes(NamedTuple):
@@ -25,7 +58,7 @@ class Codes(NamedTuple):
 
     codes: np.ndarray
     missing: int
-    n_levels: np.ndarray
+    nominal: np.ndarray
 
 
 class CellCodes(NamedTuple):
@@ -36,54 +69,120 @@ class CellCodes(NamedTuple):
     codes: np.ndarray
     zero: np.ndarray  # code of 0 in each feature
     missing: int
-    n_levels: np.ndarray
+    nominal: np.ndarray
 
 
-@dispatched(Kinds("codes to route by"))
-def code_of(codes, f, row):
-    """Code of feature f in a row."""
+class CodedCells(NamedTuple):
+    """Codes of the cells of a table, and the values that they stand for."""
+
+    codes: Any
+    values: np.ndarray  # of the codes of all numeric features, one after the other
+    starts: np.ndarray  # where those of each feature start
+    nominal: np.ndarray
 
 
-@code_of.kind(Codes)
-def _dense_code(codes, f, row):
-    return codes.codes[f, row]
+@dispatched(Kinds("cells to route by"))
+def cell_of(cells, f, row):
+    """Return the cell of feature f in a row, and whether it is missing."""
 
 
-@code_of.kind(CellCodes)
-def _cell_code(codes, f, row):
-    low = np.int64(codes.starts[row])
-    end = np.int64(codes.starts[row + 1])
+@cell_of.kind(Matrix)
+def _matrix_cell(cells, f, row):
+    x = cells.cells[f, row]
+    return x, x != x
+
+
+@cell_of.kind(TableCells)
+def _table_cell(cells, f, row):
+    if cells.nominal[f]:
+        c = cells.levels.cells[row * cells.levels.row_step + cells.slots[f] * cells.levels.column_step]
+        return np.float64(c), c < 0
+    x = cells.numbers.cells[row * cells.numbers.row_step + cells.slots[f] * cells.numbers.column_step]
+    return np.float64(x), x != x
+
+
+@cell_of.kind(Codes)
+def _dense_code(cells, f, row):
+    c = cells.codes[f, row]
+    return c, c == cells.missing
+
+
+@cell_of.kind(CellCodes)
+def _cell_code(cells, f, row):
+    low = np.int64(cells.starts[row])
+    end = np.int64(cells.starts[row + 1])
     high = end
     while low < high:
         middle = (low + high) >> 1
-        if codes.features[middle] < f:
+        if cells.features[middle] < f:
             low = middle + 1
         else:
             high = middle
-    if low < end and codes.features[low] == f:
-        return codes.codes[low]
-    return codes.zero[f]
+    c = cells.codes[low] if low < end and cells.features[low] == f else cells.zero[f]
+    return c, c == cells.missing
+
+
+@cell_of.kind(CodedCells)
+def _coded_cell(cells, f, row):
+    c, is_missing = cell_of(cells.codes, f, row)
+    if is_missing or cells.nominal[f]:
+        return np.float64(c), is_missing
+    return np.float64(cells.values[cells.starts[f] + c]), is_missing
+
+
+# -- the rule ---------------------------------------------------------------------------------------------
 
 
 @inlined
-def next_node(tests, codes, here, f, c):
-    """The child of node ``here`` for code c of its feature f."""
-    if c == codes.missing:
-        left = tests.missing_left[here] == 1
-    elif codes.n_levels[f] > 0:
-        left = in_subset(tests.subsets, tests.cut[here], c)
-    else:
-        left = c <= tests.cut[here]
-    return here + 1 if left else tests.right[here]
+def in_subset(subsets, start, level):
+    """Whether a level is among the bits from word ``start``."""
+    word = subsets[start + (level >> 6)]
+    return (word >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
 
 
 @inlined
-def walk(tests, codes, row, turn, met, path, first):
-    """Leaf of a training row, and the number of features on its way: listed in ``path``, first met at ``first``.
+def goes_left(tests, here, nominal, x, is_missing):
+    """Whether a cell goes left: a missing one as the node says, a level by the subset, a number by the threshold."""
+    if is_missing:
+        return tests.missing_left[here] == 1
+    if nominal:
+        return in_subset(tests.subsets, tests.subset_start[here], np.int64(x))
+    return x <= tests.threshold[here]
+
+
+@inlined
+def one_test(threshold, missing_left, start, subsets):
+    """The test of one node, as number 0, for loops over its rows: its parts stay in registers."""
+    return Tests((0,), (threshold,), (0,), (missing_left,), (start,), subsets)
+
+
+@inlined
+def next_node(tests, cells, here, f, x, is_missing):
+    """The child of node ``here`` for a cell of its feature f."""
+    left = goes_left(tests, here, cells.nominal[f] != 0, x, is_missing)
+    return here + 1 if left else np.int64(tests.right[here])
+
+
+# -- one row ----------------------------------------------------------------------------------------------
+
+
+@inlined
+def leaf_of(tests, cells, row, here):
+    """Leaf of a row from node ``here`` on."""
+    while tests.feature[here] >= 0:
+        f = tests.feature[here]
+        x, is_missing = cell_of(cells, f, row)
+        here = next_node(tests, cells, here, f, x, is_missing)
+    return here
+
+
+@inlined
+def walk(tests, cells, row, turn, met, path, first):
+    """Leaf of a row, and the number of features on its way: listed in ``path``, first met at ``first``.
 
     ``met`` holds the turn in which a feature was met last; turns are positive and differ.
     """
-    here = 0
+    here = np.int64(0)
     n = 0
     while tests.feature[here] >= 0:
         f = tests.feature[here]
@@ -92,33 +191,130 @@ def walk(tests, codes, row, turn, met, path, first):
             path[n] = f
             first[n] = here
             n += 1
-        here = next_node(tests, codes, here, f, code_of(codes, f, row))
+        x, is_missing = cell_of(cells, f, row)
+        here = next_node(tests, cells, here, f, x, is_missing)
     return here, n
 
 
 @inlined
-def walk_with(tests, codes, row, here, f, c):
-    """Leaf of a training row from node ``here`` on, with code c of feature f instead of its own."""
+def walk_with(tests, cells, row, here, f, donor):
+    """Leaf of a row from node ``here`` on, with the cell of feature f of another row instead of its own."""
     while tests.feature[here] >= 0:
         g = tests.feature[here]
-        here = next_node(tests, codes, here, g, c if g == f else code_of(codes, g, row))
+        x, is_missing = cell_of(cells, g, donor if g == f else row)
+        here = next_node(tests, cells, here, g, x, is_missing)
     return here
 
 
-@allocating
-def leaves_of_values(feature, threshold, right, missing_left, subset_start, subsets, n_levels, X):
-    """Leaf that each row of a float matrix reaches (nominal features as codes, NaN = missing)."""
-    leaf = np.empty(len(X), np.int32)
-    for i in range(len(X)):
-        here = 0
-        while feature[here] >= 0:
-            x = X[i, feature[here]]
-            if np.isnan(x):
-                left = missing_left[here] == 1
-            elif n_levels[feature[here]] > 0:
-                left = in_subset(subsets, subset_start[here], np.int64(x))
-            else:
-                left = x <= threshold[here]
-            here = here + 1 if left else right[here]
-        leaf[i] = here
-    return leaf
+@compiled
+def find_leaves(tests, cells, leaves):
+    """Write the leaf that each row reaches."""
+    for i in range(len(leaves)):
+        leaves[i] = leaf_of(tests, cells, i, np.int64(0))
+
+
+# -- many rows --------------------------------------------------------------------------------------------
+
+
+@inlined
+def partition(tests, cells, here, rows, other, lo, hi):
+    """Move the rows that go left to the front, both sides in their old order; returns where the others start."""
+    f = tests.feature[here]
+    nominal = cells.nominal[f] != 0
+    test = one_test(tests.threshold[here], tests.missing_left[here], tests.subset_start[here], tests.subsets)
+    a = lo
+    b = 0
+    for i in range(lo, hi):
+        r = rows[i]
+        x, is_missing = cell_of(cells, f, r)
+        left = goes_left(test, 0, nominal, x, is_missing)
+        rows[a] = r
+        other[b] = r
+        a += left
+        b += not left
+    for i in range(b):
+        rows[a + i] = other[i]
+    return a
+
+
+@compiled
+def route_rows(tests, cells, first, last, ordered, later):
+    """Put rows into the order of a tree's nodes, and within a leaf into the order that they come in.
+
+    ``ordered`` has all rows, which are put in place. Each node's range of them is written to first and last; the root's
+    is given. ``later`` has room for as many. Nodes send their rows on, parents before children: a row that walked
+    down alone would wait for memory at each step.
+    """
+    for k in range(len(tests.feature)):
+        if tests.feature[k] >= 0:
+            middle = partition(tests, cells, k, ordered, later, first[k], last[k])
+            right = tests.right[k]
+            first[k + 1], last[k + 1] = first[k], middle
+            first[right], last[right] = middle, last[k]
+
+
+class DenseMeans(NamedTuple):
+    """Prototypes of leaves, one row each."""
+
+    row: np.ndarray  # row of a node
+    values: np.ndarray
+
+
+class SparseMeans(NamedTuple):
+    """Prototypes of leaves as the rows of a CSR matrix."""
+
+    row: np.ndarray
+    starts: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+
+@dispatched(Kinds("means of leaves"))
+def add_leaf(means, leaf, out, i):
+    """Add the prototype of a leaf to out[i]."""
+
+
+@add_leaf.kind(DenseMeans)
+def _add_dense(means, leaf, out, i):
+    row = means.row[leaf]
+    for c in range(out.shape[1]):
+        out[i, c] += means.values[row, c]
+
+
+@add_leaf.kind(SparseMeans)
+def _add_sparse(means, leaf, out, i):
+    row = means.row[leaf]
+    for e in range(means.starts[row], means.starts[row + 1]):
+        out[i, means.columns[e]] += means.values[e]
+
+
+@compiled
+def add_means(tests, cells, means, rows, other, waiting, out):
+    """Add to out[i] the prototype of the leaf that row i reaches, for the given rows, whose order is lost.
+
+    ``other`` has room for as many rows, ``waiting`` (rows + 1, 3) for the nodes that wait.
+    """
+    n = len(rows)
+    waiting[0, 0] = 0
+    waiting[0, 1] = 0
+    waiting[0, 2] = n
+    top = 1 if n else 0
+    while top > 0:
+        top -= 1
+        here = waiting[top, 0]
+        lo = waiting[top, 1]
+        hi = waiting[top, 2]
+        while tests.feature[here] >= 0 and hi - lo > FEW_ROWS:
+            middle = partition(tests, cells, here, rows, other, lo, hi)
+            if middle == lo:
+                here = np.int64(tests.right[here])
+                continue
+            if middle < hi:
+                waiting[top, 0] = tests.right[here]
+                waiting[top, 1] = middle
+                waiting[top, 2] = hi
+                top += 1
+                hi = middle
+            here += 1
+        for i in range(lo, hi):
+            add_leaf(means, leaf_of(tests, cells, rows[i], here), out, rows[i])

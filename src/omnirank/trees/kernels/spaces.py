@@ -1,4 +1,4 @@
-"""Clustering spaces: how a node's rows are prepared, and the gains of splitting off the first rows of an order.
+"""Clustering spaces: how a node's rows are prepared, and the gains of splitting off some of them.
 
 A space is a NamedTuple of arrays; its kind is chosen once, from the shape of the data. Each kind offers the same
 six functions, and the growing of trees knows nothing else about it:
@@ -17,8 +17,11 @@ The gain of a split of a node with weight K into K_L and K_R is, for columns wit
 
     h = |S_L|^2 / K_L + |S_R|^2 / K_R - |S|^2 / K
 
-With rows centred on the node's mean, S = 0 and h = |S_L|^2 K / (K_L K_R). This module: columns whose values
-are all known; those with unknown ones are in `blocks`.
+With rows centred on the node's mean, S = 0 and h = |S_L|^2 K / (K_L K_R): `centred_gain`, from which all gains are
+computed. Spaces that keep rows as they are centre the sum S_L (`sums_gain`); columns with known values of their own add
+up the gains of their known rows (`known_gain`).
+
+This module: dense columns whose values are all known; `unknown` has those with unknown ones, `labels` sets of labels.
 """
 
 from __future__ import annotations
@@ -45,6 +48,11 @@ _SHIFT = 2.3e-6
 
 SPACES = Kinds("clustering spaces")
 
+# A row of products is padded to a multiple of this.
+_GRAM_LANES = 8
+# Rows whose impurity is a smaller share of their squares are multiplied anew: too few digits of their products differ.
+_FAR = 1e-5
+
 # Up to this many gains are divided one by one: vectors would have to wait until what they read has been stored.
 FEW_CUTS = 7
 
@@ -61,6 +69,13 @@ class DenseColumns(NamedTuple):
     z: np.ndarray
 
 
+class GramColumns(NamedTuple):
+    """More dense columns than rows, every value known, and the products of all pairs of rows."""
+
+    z: np.ndarray
+    products: np.ndarray
+
+
 class OneNode(NamedTuple):
     """Weighted, centred values of the node's rows."""
 
@@ -72,6 +87,35 @@ class DenseNode(NamedTuple):
 
     centred: np.ndarray
     sums: np.ndarray
+
+
+class GramNode(NamedTuple):
+    """Products of the node's weighted, centred rows, one row after the other."""
+
+    products: np.ndarray
+    running: np.ndarray
+    means: np.ndarray
+    rows: np.ndarray
+    width: np.ndarray  # [of a row of products]
+
+
+@inlined
+def centred_gain(norm, k, total):
+    """Gain of splitting off weight k of the total, given |S_1|^2 of rows that are centred."""
+    return norm * total / (k * (total - k))
+
+
+@inlined
+def sums_gain(q, p, k, norm, total):
+    """Gain of splitting off rows of weight k with |S_1|^2 = q and S . S_1 = p that are not centred; |S|^2 = norm."""
+    share = k / total
+    return centred_gain(q - 2.0 * share * p + share * share * norm, k, total)
+
+
+@inlined
+def known_gain(norm, k, known):
+    """Gain of one block: 0 if all its known values (up to rounding of weights) are on one side."""
+    return centred_gain(norm, k, known) if k * (known - k) > 1e-12 * known * known else 0.0
 
 
 @dispatched(SPACES)
@@ -107,7 +151,7 @@ def level_sums(space, node, weight, lo, level, n, n_levels):
     """Return the weight of each level times the mean of its rows; level -1 belongs to none."""
 
 
-@both_gains.kind(OneColumn, DenseColumns)
+@both_gains.kind(OneColumn, DenseColumns, GramColumns)
 def two_scans(space, node, weight, lo, total, ints, known, n, floats):
     """One scan without and one with the missing rows."""
     n_missing = n - known
@@ -186,7 +230,7 @@ def _one_prefix(space, node, weight, lo, total, ints, part, n, floats):
             s += centred[i]
             k += weight[lo + i]
             floats[SPLIT_OFF, t] = k
-            floats[GAIN, t] = s * s * (total / (k * (total - k)))
+            floats[GAIN, t] = centred_gain(s * s, k, total)
         return
     for t in range(n):
         i = ints[part, t]
@@ -205,7 +249,7 @@ def _one_subset(space, node, weight, lo, total, ints, n):
         i = ints[OTHER, t]
         s += node.centred[i]
         k += weight[lo + i]
-    return s * s * total / (k * (total - k)), k
+    return centred_gain(s * s, k, total), k
 
 
 @level_sums.kind(OneColumn)
@@ -224,8 +268,7 @@ def norms_to_gains(total, n, floats):
     for t in range(n, whole):
         floats[SPLIT_OFF, t] = 0.5 * total
     for t in range(whole):
-        k = floats[SPLIT_OFF, t]
-        floats[GAIN, t] *= total / (k * (total - k))
+        floats[GAIN, t] = centred_gain(floats[GAIN, t], floats[SPLIT_OFF, t], total)
 
 
 # -- dense columns --------------------------------------------------------------------------------------
@@ -331,7 +374,7 @@ def _dense_subset(space, node, weight, lo, total, ints, n):
     k = 0.0
     for t in range(n):
         k += weight[lo + ints[OTHER, t]]
-    return sum_norm(node.centred, ints, OTHER, n) * total / (k * (total - k)), k
+    return centred_gain(sum_norm(node.centred, ints, OTHER, n), k, total), k
 
 
 @inlined
@@ -356,4 +399,151 @@ def _dense_levels(space, node, weight, lo, level, n, n_levels):
         if level[i] >= 0:
             for c in range(n_columns):
                 sums[level[i], c] += node.centred[i, c]
+    return sums
+
+
+# -- more columns than rows -------------------------------------------------------------------------------
+#
+# With rows a_i = b_i (z_i - mean) of a node, weighted and centred, and H_i the sum of a_i . a_j over rows j split off,
+#
+#     |S_L + a_i|^2 = |S_L|^2 + 2 H_i + a_i . a_i
+#
+# The products of a node's rows are those of the training rows, centred twice:
+#
+#     a_i . a_j = b_i b_j (z_i . z_j - m_i - m_j + m),    m_i the mean of z_i . z_j over j, m the mean of m_i
+#
+# so that a step costs the number of the node's rows.
+
+
+@node_scratch.kind(GramColumns)
+def _gram_scratch(space, n):
+    width = -(-n // _GRAM_LANES) * _GRAM_LANES
+    return GramNode(np.zeros(n * width), np.zeros(width), np.zeros(n), np.zeros(n, np.uint32), np.zeros(1, np.int64))
+
+
+@open_node.kind(GramColumns)
+def _gram_open(space, node, rows, weight, lo, n):
+    node.width[0] = (n + _GRAM_LANES - 1) // _GRAM_LANES * _GRAM_LANES
+    width = np.uint64(node.width[0])
+    products = node.products
+    means = node.means
+    total = 0.0
+    for i in range(n):
+        total += weight[lo + i]
+        node.rows[i] = rows[lo + i]
+    size = np.uint64(n)
+    mean = 0.0
+    squares = 0.0
+    for i in range(size):
+        r = node.rows[i]
+        s = 0.0
+        start = i * width
+        for j in range(size):
+            g = space.products[r, node.rows[j]]
+            products[start + j] = g
+            s += weight[lo + np.int64(j)] * g
+        means[i] = s / total
+        mean += weight[lo + np.int64(i)] * means[i]
+        squares += weight[lo + np.int64(i)] * products[start + i]
+    mean /= total
+    if squares - total * mean <= _FAR * squares:  # close to each other, far from 0
+        mean = _from_first(space, node, weight, lo, n, total, node.width[0])
+    impurity = 0.0
+    for i in range(size):
+        w = weight[lo + np.int64(i)]
+        start = i * width
+        shift = mean - means[i]
+        for j in range(size):
+            products[start + j] = w * weight[lo + np.int64(j)] * (products[start + j] + shift - means[j])
+        for j in range(size, width):
+            products[start + j] = 0.0
+        impurity += products[start + i] / w
+    return total, impurity
+
+
+@part
+def _from_first(space, node, weight, lo, n, total, width):
+    """Products of the rows' differences from the first one, 0 for equal rows, and their means; returns that of all."""
+    z = space.z
+    mean = 0.0
+    first = node.rows[0]
+    for i in range(n):
+        node.means[i] = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            product = 0.0
+            for c in range(z.shape[1]):
+                product += (z[node.rows[i], c] - z[first, c]) * (z[node.rows[j], c] - z[first, c])
+            node.products[i * width + j] = product
+            node.products[j * width + i] = product
+    for i in range(n):
+        s = 0.0
+        for j in range(n):
+            s += weight[lo + j] * node.products[i * width + j]
+        node.means[i] = s / total
+        mean += weight[lo + i] * node.means[i]
+    return mean / total
+
+
+@prefix_gains.kind(GramColumns)
+def _gram_prefix(space, node, weight, lo, total, ints, part, n, floats):
+    width = np.uint64(node.width[0])
+    products = node.products
+    running = node.running
+    for j in range(width):
+        running[j] = 0.0
+    q = 0.0
+    k = 0.0
+    for t in range(n):
+        i = np.uint64(ints[part, t])
+        start = i * width
+        q += 2.0 * running[i] + products[start + i]
+        for j in range(width):
+            running[j] += products[start + j]
+        k += weight[lo + np.int64(i)]
+        floats[GAIN, t] = q
+        floats[SPLIT_OFF, t] = k
+    norms_to_gains(total, n, floats)
+
+
+@subset_gain.kind(GramColumns)
+def _gram_subset(space, node, weight, lo, total, ints, n):
+    width = np.uint64(node.width[0])
+    products = node.products
+    running = node.running
+    for j in range(width):
+        running[j] = 0.0
+    k = 0.0
+    for t in range(n):
+        i = np.uint64(ints[OTHER, t])
+        k += weight[lo + np.int64(i)]
+        start = i * width
+        for j in range(width):
+            running[j] += products[start + j]
+    q = 0.0
+    for t in range(n):
+        q += running[ints[OTHER, t]]
+    return centred_gain(q, k, total), k
+
+
+@level_sums.kind(GramColumns)
+def _gram_levels(space, node, weight, lo, level, n, n_levels):
+    z = space.z
+    total = 0.0
+    mean = np.zeros(z.shape[1])
+    share = np.zeros(n_levels)
+    sums = np.zeros((n_levels, z.shape[1]))
+    for i in range(n):
+        r = node.rows[i]
+        w = weight[lo + i]
+        total += w
+        for c in range(z.shape[1]):
+            mean[c] += w * z[r, c]
+        if level[i] >= 0:
+            share[level[i]] += w
+            for c in range(z.shape[1]):
+                sums[level[i], c] += w * z[r, c]
+    for v in range(n_levels):
+        for c in range(z.shape[1]):
+            sums[v, c] -= share[v] * mean[c] / total
     return sums

@@ -12,40 +12,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, compiled_unless, inlined
+from omnirank.core.compiled import No, Yes, compiled, compiled_unless, inlined
 from omnirank.core.kernels.vector import larger, prefetch, smaller, uncounted
-from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
-from omnirank.trees.kernels.cell_gains import SPARE, node_norm
-from omnirank.trees.kernels.cell_search import (
-    ABOVE,
-    BELOW,
-    FEW_ROWS,
-    FROM_TOP,
-    SparseWork,
-    find,
-    has_codes,
-    mark_candidates,
-    search_cells,
-    threshold_of,
+from omnirank.trees.kernels import cell_search as search
+from omnirank.trees.kernels.candidates import (
+    FEATURE,
+    OUTWEIGHED,
+    child_seed,
+    draw_feature,
+    is_final,
+    mix,
+    open_search,
+    push,
+    put_back,
+    too_little,
 )
-from omnirank.trees.kernels.cells import (
-    CELL_SPACES,
-    CELLS,
-    BinaryCells,
-    BinaryDraws,
-    DrawnCells,
-    SparseRows,
-    ValuedCells,
-    add_row,
-    n_sums,
-    own_rows,
-    shift_rows,
-)
+from omnirank.trees.kernels.cells import SPARE, add_row, n_sums, node_norm, own_rows, shift_rows
 from omnirank.trees.kernels.grow import GrownTree
-from omnirank.trees.kernels.labels import LabelSets
-from omnirank.trees.kernels.random import child_seed, mix
-from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
-from omnirank.trees.kernels.two_parts import TwoParts
 
 # A subtree whose node has shrunk this much gets columns of its own rows only.
 SHRINK = 4
@@ -68,23 +51,14 @@ def grow_sparse(space, features, weight_of, settings, seed):
     place, tag = np.zeros(n_all, np.uint32), np.zeros(n_all, np.int32)
     place[rows] = np.arange(n)
     tag[rows] = 1
-    work = SparseWork(
-        rows,
-        place,
-        tag,
-        np.empty((72, columns + 3)),
-        np.zeros(columns + SPARE),
-        features.starts[1:].copy(),
-        np.empty_like(features.rows),
-        np.empty_like(features.codes) if has_codes(features) else np.empty(0, features.codes.dtype),
-        np.empty((3, features.bits.shape[1]), np.uint64),
-        np.empty(n_all + 64, np.uint32),
-        np.empty(n_all + 64, np.uint64),
-        np.arange(n_features, dtype=np.uint32),
-        np.empty(n_features, np.uint32),
-        np.empty((72, 5), np.int64),
-        np.empty((n + 2, 5), np.int64),
-    )
+    codes = np.empty_like(features.codes) if search.has_codes(features) else np.empty(0, features.codes.dtype)
+    sums = np.empty((72, columns + 3)), np.zeros(columns + SPARE)
+    own_cells = features.starts[1:].copy(), np.empty_like(features.rows), codes
+    candidates = np.empty((3, features.bits.shape[1]), np.uint64)
+    found = np.empty(n_all + 64, np.uint32), np.empty(n_all + 64, np.uint64)
+    draws = np.arange(n_features, dtype=np.uint32), np.empty(n_features, np.uint32)
+    stacks = np.empty((72, 5), np.int64), np.empty((n + 2, 5), np.int64)
+    work = search.SparseWork(rows, place, tag, *sums, *own_cells, candidates, *found, *draws, *stacks)
     k = 2 * n + 1
     ints = np.zeros((6, k), np.int32)  # feature, cut, left, right, first, last
     facts = np.zeros((4, k))  # threshold, gain, weight, depth
@@ -97,22 +71,15 @@ def grow_sparse(space, features, weight_of, settings, seed):
 
 def _sorts(space, features, *others):
     """Whether the cells of features are sorted in an array of their own."""
-    return isinstance(features, ValuedCells)
+    return isinstance(features.valued, Yes) and isinstance(features.drawn, No)
 
 
 @compiled_unless(_sorts)
 def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test):
-    space = uncounted(space)
-    features = uncounted(features)
-    weight_of = uncounted(weight_of)
-    work = uncounted(work)
-    ints = uncounted(ints)
-    facts = uncounted(facts)
-    seeds = uncounted(seeds)
+    space, features, weight_of, work = uncounted((space, features, weight_of, work))
+    ints, facts, seeds, best, test = uncounted((ints, facts, seeds, best, test))
     n_features = len(features.starts) - 1
     columns = n_sums(space)
-    best = uncounted(best)
-    test = uncounted(test)
     waiting, jobs = work.waiting, work.jobs
     seeds[0] = mix(seeds[0])
     zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
@@ -120,7 +87,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
     n_tags = zero + 2
     for i in range(len(work.rows)):
         facts[2, 0] += weight_of[work.rows[i]]
-    _push(jobs, zero, zero, len(work.rows), zero, zero, zero + 1)
+    push(jobs, zero, zero, len(work.rows), zero, zero, zero + 1)
     n_jobs = zero + 1
     while n_jobs > 0:
         n_jobs -= 1
@@ -140,7 +107,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             lo = waiting[top, LO]
             hi = waiting[top, HI]
             size = hi - lo
-            if size > FEW_ROWS and size * SHRINK <= job_size:
+            if size > search.FEW_ROWS and size * SHRINK <= job_size:
                 _copy(waiting, top, jobs, n_jobs)
                 n_jobs += 1
                 continue
@@ -150,8 +117,10 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             total = facts[2, me]
             sums = work.sums[top]
             norm, impurity, far = node_norm(space, sums, total, size)
-            new = sums[columns + 1] == 0.0
-            if far if new else _little_left(sums[columns + 1], sums[columns + 2], total, impurity):
+            then, impurity_then = sums[columns + 1], sums[columns + 2]
+            new = then == 0.0
+            little_left = total < _WEIGHT_LEFT * then or impurity < _IMPURITY_LEFT * impurity_then
+            if far if new else little_left:
                 shifted = shift_rows(space, work.rows[lo:hi], size, work.found, sums, work.running)
                 if shifted or not new:
                     total = _sum_rows(space, weight_of, work.rows, lo, hi, sums)
@@ -165,50 +134,51 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             ints[4, me] = lo
             ints[5, me] = hi
             facts[3, me] = depth
-            if size < 2 or depth >= settings.max_depth or impurity <= 0.0:
-                continue
-            if too_little(total, 2.0 * settings.min_leaf):
+            if is_final(size, depth, impurity, total, settings):
                 continue
             if size <= OUTWEIGHED and too_little(total - _heaviest(weight_of, work.rows, lo, hi), settings.min_leaf):
                 continue
-            open_search(best, test, impurity, size, settings, seeds[me])
+            open_search(best, test, impurity, size, seeds[me])
             state = seeds[me]
             n_drawn = zero
-            n_left = mark_candidates(features, weight_of, work, lo, hi, settings.min_leaf)
+            n_left = search.mark_candidates(features, weight_of, work, lo, hi, settings.min_leaf)
             while n_drawn < n_features and n_left > 0 and (n_drawn < settings.max_features or test[FEATURE] < 0):
                 state = mix(state)
                 f = draw_feature(work.pool, work.swaps, n_drawn, state)
                 n_drawn += 1
-                n_found = find(features, f, cells, codes, work, lo, hi, tag)
-                n_left -= n_found > 0
-                search_cells(
-                    space, features, f, weight_of, work, n_found, size, total, norm, top, settings,
-                    seeds[me], best, test,
-                )  # fmt: skip
+                n = search.find(features, f, cells, codes, work, lo, hi, tag)
+                n_left -= n > 0
+                search.search_cells(
+                    space, features, f, weight_of, work, n, size, total, norm, top, settings, seeds[me], best, test
+                )
             put_back(work.pool, work.swaps, n_drawn)
             if test[FEATURE] < 0:
                 continue
             middle, off_weight = _split_off(space, features, weight_of, cells, codes, work, test, lo, tag, n_tags, top)
             ints[0, me] = test[FEATURE]
-            ints[1, me] = test[BELOW]
-            facts[0, me] = threshold_of(features, best, test)
+            ints[1, me] = test[search.BELOW]
+            facts[0, me] = search.threshold_of(features, best, test)
             facts[1, me] = best[0]
             off, stay = n_nodes, n_nodes + 1
             n_nodes += 2
             facts[2, off] = off_weight
             facts[2, stay] = total - off_weight
-            right_off = test[FROM_TOP] == 1
+            right_off = test[search.FROM_TOP] == 1
             ints[2, me] = stay if right_off else off
             ints[3, me] = off if right_off else stay
             seeds[off] = child_seed(seeds[me], 1 if right_off else 0)
             seeds[stay] = child_seed(seeds[me], 0 if right_off else 1)
             # The larger child waits below, so that the stack stays short. Its sums are moved to its place.
             small_off = middle - lo <= hi - middle
-            _place_sums(work.sums, top, small_off)
+            if not small_off:
+                for c in range(work.sums.shape[1]):
+                    s = work.sums[top, c]
+                    work.sums[top, c] = work.sums[top + 1, c]
+                    work.sums[top + 1, c] = s
             a = top + 1 if small_off else top
             b = top if small_off else top + 1
-            _push(waiting, a, lo, middle, depth + 1, off, n_tags)
-            _push(waiting, b, middle, hi, depth + 1, stay, tag)
+            push(waiting, a, lo, middle, depth + 1, off, n_tags)
+            push(waiting, b, middle, hi, depth + 1, stay, tag)
             n_tags += 1
             top += 2
     return n_nodes
@@ -228,27 +198,12 @@ def _sum_rows(space, weight_of, rows, lo, hi, sums):
 
 
 @inlined
-def _little_left(weight_then, impurity_then, weight, impurity):
-    """Whether too little is left of a node that was summed up."""
-    return weight < _WEIGHT_LEFT * weight_then or impurity < _IMPURITY_LEFT * impurity_then
-
-
-@inlined
 def _heaviest(weight_of, rows, lo, hi):
     """The largest weight of a row."""
     found = 0.0
     for i in range(lo, hi):
         found = larger(found, weight_of[rows[i]])
     return found
-
-
-@inlined
-def _push(stack, top, lo, hi, depth, node, tag):
-    stack[top, LO] = lo
-    stack[top, HI] = hi
-    stack[top, DEPTH] = depth
-    stack[top, NODE] = node
-    stack[top, TAG] = tag
 
 
 @inlined
@@ -273,7 +228,7 @@ def _own_columns(features, work, lo, hi):
             cell = work.ends[f]
             work.ends[f] = cell + np.uint32(1)
             work.cells[cell] = r
-            if has_codes(features):
+            if search.has_codes(features):
                 work.codes[cell] = features.row_codes[e]
 
 
@@ -295,8 +250,8 @@ def _split_off(space, features, weight_of, cells, codes, work, test, lo, tag, ne
         if work.tag[r] != tag:
             continue
         goes = True
-        if has_codes(features):
-            goes = codes[e] > test[BELOW] if test[FROM_TOP] == 1 else codes[e] < test[ABOVE]
+        if search.has_codes(features):
+            goes = codes[e] > test[search.BELOW] if test[search.FROM_TOP] == 1 else codes[e] < test[search.ABOVE]
         if goes:
             old = work.place[r]
             other = work.rows[middle]
@@ -311,16 +266,6 @@ def _split_off(space, features, weight_of, cells, codes, work, test, lo, tag, ne
     for c in range(len(off)):
         stay[c] -= off[c]
     return middle, weight
-
-
-@inlined
-def _place_sums(sums, top, small_off):
-    """The rest's sums are at ``top``, those split off at ``top + 1``; swap them where the rest is smaller."""
-    if not small_off:
-        for c in range(sums.shape[1]):
-            s = sums[top, c]
-            sums[top, c] = sums[top + 1, c]
-            sums[top + 1, c] = s
 
 
 def _in_preorder(features, ints, facts, rows, row_weight):
@@ -340,24 +285,10 @@ def _in_preorder(features, ints, facts, rows, row_weight):
         nominal = inner & (features.n_levels.take(feature, mode="clip") > 0)
         cut[nominal] = np.flatnonzero(nominal)
         subsets[nominal] = 1  # level 0 goes left
-    nothing = np.full(n, -1, np.int32)
-    return GrownTree(
-        feature,
-        cut,
-        right,
-        ((facts[2].take(left) >= weight.take(right)) & inner).view(np.uint8),
-        nothing,
-        nothing,
-        threshold,
-        gain,
-        weight,
-        depth.astype(np.int32),
-        first,
-        last,
-        subsets,
-        rows,
-        row_weight,
-    )
+    missing_left = ((facts[2].take(left) >= weight.take(right)) & inner).view(np.uint8)
+    no_row = np.full(n, -1, np.int32)
+    tests = feature, cut, right, missing_left, no_row, no_row, threshold
+    return GrownTree(*tests, gain, weight, depth.astype(np.int32), first, last, subsets, rows, row_weight)
 
 
 @compiled
@@ -375,7 +306,3 @@ def _preorder(ints, order, new, stack):
             stack[top] = ints[3, node]
             stack[top + 1] = ints[2, node]
             top += 2
-
-
-CELLS.require(BinaryCells, ValuedCells, DrawnCells, BinaryDraws)
-CELL_SPACES.require(OneColumn, DenseColumns, LabelSets, SparseRows, TwoParts)

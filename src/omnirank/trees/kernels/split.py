@@ -1,13 +1,16 @@
-"""The search for the best test of a node, one feature at a time: all thresholds of numeric features.
+"""The search for the best test of a node: kinds of features, and all tests of a feature.
 
-Kinds of features (random tests are in `draw`, nominal features in `nominal`); the tests tried
-differ, not the rest of the growing:
+Kinds of features (random tests are in `draw`); the tests tried differ, not the rest of the growing:
 
     NumericCodes    thresholds, all of them
-    NumericDraws    one random threshold per feature (extra trees); RowDraws and ListedDraws: of several at once
     MixedCodes      thresholds, and subsets of levels in the order of their means
     MixedSets       thresholds, and subsets of levels found greedily or one by one
+    NumericDraws    one random threshold per feature (extra trees); RowDraws and ListedDraws: of several at once
     MixedDraws      one random threshold or subset per feature
+
+A nominal test is a set of levels that go left. All rows of a level stay together, so levels are ordered by their mean
+(one clustering column; then the best cut of the order is the best subset) or by the first principal component of their
+means (several columns), and cut like a numeric feature.
 """
 
 from __future__ import annotations
@@ -16,12 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, dispatched, inlined
+from omnirank.core.compiled import Kinds, dispatched, inlined, part
 from omnirank.core.kernels.vector import larger
-from omnirank.trees.kernels.candidates import TIE, better, is_light
-from omnirank.trees.kernels.draw_lanes_plain import BLOCK, N_FOUND, ROWS
+from omnirank.trees.kernels.candidates import FEATURE, TIE, better, draw_feature, is_light, mix
+from omnirank.trees.kernels.draw_lanes import BLOCK, FEW, N_FOUND, ROWS
+from omnirank.trees.kernels.levels import (
+    EQUAL_LEVELS,
+    MOST_GREEDY_LEVELS,
+    ONE_AGAINST_REST,
+    rank_levels,
+    search_level_sets,
+)
 from omnirank.trees.kernels.order import ORDER, order_rows
-from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
+from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, level_sums, prefix_gains
 
 CODES = Kinds("coded features")
 
@@ -36,6 +46,58 @@ class NumericCodes(NamedTuple):
     by_row: np.ndarray  # (rows, features): the codes once more, since small nodes read little of many features
 
 
+class MixedCodes(NamedTuple):
+    """Ranks of numeric and level codes of nominal features; the largest code means missing."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    distinct: np.ndarray
+    by_row: np.ndarray
+    n_levels: np.ndarray  # 0 = numeric
+
+
+class MixedSets(MixedCodes):
+    """As MixedCodes; subsets of levels are searched greedily, or one level against the rest."""
+
+    __slots__ = ()
+
+
+class NumericDraws(NamedTuple):
+    """Numeric features as values."""
+
+    codes: np.ndarray  # (features, 0): they are not read
+    cells: np.ndarray  # (features, rows), NaN = missing
+    by_row: np.ndarray  # (rows, features) where subtrees grow on copies of their rows, else (0, 0)
+
+
+class RowDraws(NamedTuple):
+    """Numeric features as values by row, none missing, where nodes try most features; of one or more dense columns."""
+
+    codes: np.ndarray  # (features, 0): they are not read
+    by_row: np.ndarray  # (rows, features); rows of fewer than 16 features are followed by 16 cells at least
+
+
+class ListedDraws(NamedTuple):
+    """Numeric features as values by row, none missing; the few that a node draws are copied side by side.
+
+    The space is one or more dense columns.
+    """
+
+    codes: np.ndarray  # (features, 0): they are not read
+    by_row: np.ndarray  # (rows, features), float64
+
+
+class MixedDraws(NamedTuple):
+    """As MixedCodes, with the values of the numeric cells."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    cells: np.ndarray
+    n_levels: np.ndarray
+
+
 class Settings(NamedTuple):
     """What the search may do."""
 
@@ -44,7 +106,6 @@ class Settings(NamedTuple):
     max_depth: int
     first_tie: bool
     nominal_search: int
-    min_gain: float = 0.0  # least share of a node's impurity that a test takes away
 
 
 class Work(NamedTuple):
@@ -54,46 +115,78 @@ class Work(NamedTuple):
     code: np.ndarray
     key: np.ndarray
     pairs: np.ndarray
-    floats: np.ndarray  # (4, rows): GAIN, SPLIT_OFF, EXTRA, WITH_MISSING; or (rows, 8): cells of `draw.ListedDraws`
+    floats: np.ndarray  # (4, rows): GAIN, SPLIT_OFF, EXTRA, WITH_MISSING; or (rows, 8): cells of ListedDraws
     bits: np.ndarray  # the same memory as integers
     best: np.ndarray  # [gain, drawn threshold, impurity of the node]
     test: np.ndarray  # see below
     found: np.ndarray  # random tests of 16 features at once; `draw_lanes` names its rows
     halves: np.ndarray  # the rows that these send left, as bits
     drawn: np.ndarray  # whether a feature is drawn, of 16 at least; or one of 8 listed ones is
+    level: np.ndarray  # number of each row's level among those present, -1 = missing
+    rank: np.ndarray  # of each level in the node's order, -1 = absent
+    subset: np.ndarray  # levels that the best test sends left, as bits
 
 
 # Further parts of Work.test: the cut, where missing values go, rows whose values the threshold separates.
 CUT, MISSING_LEFT, LOW_ROW, HIGH_ROW = 3, 4, 5, 6
 
 
-@dispatched(CODES)
 def search_scratch(features, n):
-    """Allocate the memory of the search for nodes of up to n rows."""
+    """Allocate the memory of the search for nodes of up to n rows.
+
+    Most of it is not set: in a thread, zeros would have to be written, and memory be fetched for them.
+    """
+    kind, n_features = type(features), len(features.codes)
+    by_row = kind in (RowDraws, ListedDraws)
+    in_order = 0 if by_row or kind is NumericDraws else n + 64  # random tests of numbers put nothing in order
+    most_levels = max(1, features.n_levels.max()) if "n_levels" in kind._fields else 0
+    size = max(n, most_levels) + 64
+    n_pairs = max(n, 257) + 8 if in_order else 0
+    # Gains beyond the last one are multiplied too.
+    floats = (np.zeros if in_order else np.empty)((n + 8, FEW) if kind is ListedDraws else (4, size))
+    drawn = np.zeros(FEW if kind is ListedDraws else max(n_features, BLOCK), np.uint8)
+    drawn[:n_features] = kind is not ListedDraws
+    codes = np.empty((2, in_order), features.codes.dtype)
+    pairs = np.empty((3, n_pairs), features.packed.dtype if in_order else np.uint16)
+    best, test = np.zeros(3), np.zeros(7, np.int64)
+    found, halves = np.zeros((N_FOUND, BLOCK)), np.empty((n // ROWS + 1 if by_row else 0, BLOCK), np.uint64)
+    level, rank = np.empty(size if most_levels else 0, np.int32), np.empty(most_levels, np.int32)
+    subset = np.empty((most_levels + 63) // 64, np.uint64)
+    ints, bits = np.empty((2, size), np.uint32), floats.view(np.int64)
+    return Work(ints, *codes, pairs, floats, bits, best, test, found, halves, drawn, level, rank, subset)
+
+
+# -- the protocol: a batch of features --------------------------------------------------------------------
 
 
 @dispatched(CODES, 2)
+def search_features(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
+    """Draw features and try their tests on the n rows; remember the best in ``work``, and return how many were drawn.
+
+    These are as many as the settings ask for, and more until one of them has an admissible test.
+    """
+
+
+@dispatched(Kinds("features that are searched one by one"), 2)
 def search_feature(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try the tests of feature f on the n rows from lo; remember the best in ``work``."""
 
 
-@search_scratch.kind(NumericCodes)
-def numeric_scratch(features, n):
-    """Memory for numeric features; in a thread, zeros would have to be written, and memory be fetched for them."""
-    floats = np.zeros((4, n + 8))  # gains beyond the last one are multiplied too
-    return Work(
-        np.empty((2, n + 8), np.uint32),
-        np.empty(n + 64, features.codes.dtype),
-        np.empty(n + 64, features.codes.dtype),
-        np.empty((3, max(n, 257) + 8), features.packed.dtype),
-        floats,
-        floats.view(np.int64),
-        np.zeros(3),
-        np.zeros(7, np.int64),
-        np.zeros((N_FOUND, BLOCK)),
-        np.zeros((n // ROWS + 1, BLOCK), np.uint64),
-        np.ones((features.codes.shape[0] + BLOCK - 1) // BLOCK * BLOCK, np.uint8),
-    )
+@search_features.kind(NumericCodes, MixedCodes, MixedSets, NumericDraws, MixedDraws)
+def _one_by_one(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
+    """A batch is one feature."""
+    n_features = features.codes.shape[0]
+    n_drawn = np.int64(0)
+    state = seed
+    while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
+        state = mix(state)
+        f = draw_feature(pool, swaps, n_drawn, state)
+        n_drawn += 1
+        search_feature(space, node, features, f, rows, weight, 0, n, total, settings, seed, work)
+    return n_drawn
+
+
+# -- thresholds -------------------------------------------------------------------------------------------
 
 
 @search_feature.kind(NumericCodes)
@@ -101,7 +194,7 @@ def search_thresholds(space, node, features, f, rows, weight, lo, n, total, sett
     """Try all thresholds of feature f."""
     known = order_rows(features, f, rows, lo, n, work)
     if known:
-        scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
+        _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
 
 
 @inlined
@@ -114,7 +207,7 @@ def _largest(work, row, n):
     return work.floats[EXTRA, 0]
 
 
-def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+def _scan(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
     """Scan the cuts of the ordered rows, once with missing values on the right and once on the left.
 
     Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
@@ -145,20 +238,127 @@ def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings,
     return found
 
 
-scan_cuts = inlined(plain_scan_cuts)
+_scan_cuts = inlined(_scan)
+# Compiled once for both kinds of features: nodes of mixed data pay a call, but nobody waits for a second copy.
+_scan_mixed_cuts = part(_scan)
+
+
+# -- levels -----------------------------------------------------------------------------------------------
+
+
+@dispatched(Kinds("nominal features"), 2)
+def search_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    """Search sets of levels, if this kind of features does; returns whether it has."""
+
+
+# One function, not one per branch: every level of calls makes the compiler work through the code below it again.
+@search_feature.kind(MixedCodes, MixedSets)
+def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Try all thresholds of a numeric feature; cut the levels of a nominal one in the order of their means."""
+    n_levels = features.n_levels[f]
+    if n_levels == 0:
+        known = order_rows(features, f, rows, lo, n, work)
+        if known:
+            _scan_mixed_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
+        return
+    present, n_missing = mark_levels(features, f, rows, lo, n, work)
+    if present < 2 or search_sets(
+        space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
+    ):
+        return
+    # The first numbering follows the rows; the order must not depend on theirs.
+    _number_by_code(n_levels, work.rank, work.level, work.code, features.missing, n)
+    if present > 2:
+        sums = level_sums(space, node, weight, lo, work.level, n, present)
+        rank_levels(sums, n_levels, weight, lo, n, present, work.level, work.rank, EQUAL_LEVELS * work.best[2])
+    known = _order_by_level(features.missing, n, present, work)
+    if _scan_mixed_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+        work.test[LOW_ROW] = -1
+        remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
+
+
+@search_sets.kind(MixedCodes)
+def _no_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    return False
+
+
+@search_sets.kind(MixedSets)
+def _sets_of_levels(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    if present == 2 or (present > MOST_GREEDY_LEVELS and settings.nominal_search != ONE_AGAINST_REST):
+        return False
+    _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
+    found = search_level_sets(
+        space, node, f, features.n_levels[f], weight, lo, n, present, n_missing, total, settings, seed, work
+    )
+    if found:
+        work.test[CUT] = 0
+        work.test[MISSING_LEFT] = found - 1
+        work.test[LOW_ROW] = -1
+    return True
 
 
 @inlined
-def try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, settings, seed, work):
-    """Try the rows ints[OTHER, :n_left] as left child; the missing ones follow them in that list.
+def mark_levels(features, f, rows, lo, n, work):
+    """Number the levels present in the node; returns how many there are and how many rows miss one."""
+    for v in range(features.n_levels[f]):
+        work.rank[v] = -1
+    present = 0
+    n_missing = 0
+    for i in range(n):
+        c = features.codes[f, rows[lo + i]]
+        work.code[i] = c
+        if c == features.missing:
+            n_missing += 1
+            work.level[i] = -1
+            continue
+        if work.rank[c] < 0:
+            work.rank[c] = present
+            present += 1
+        work.level[i] = work.rank[c]
+    return present, n_missing
 
-    Returns 0 if it is not the best so far, else 1 (missing right) or 2 (missing left).
-    """
-    outcome = 0
-    for side in range(2 if n_missing else 1):
-        n_members = n_left + (n_missing if side else 0)
-        gain, k = subset_gain(space, node, weight, lo, total, work.ints, n_members)
-        if not is_light(k, total, settings.min_leaf):
-            if better(gain, f, 2 * position + side, settings.first_tie, seed, work.best, work.test):
-                outcome = 1 + side
-    return outcome
+
+@part
+def _number_by_code(n_levels, rank, level, code, missing, n):
+    number = 0
+    for v in range(n_levels):
+        if rank[v] >= 0:
+            rank[v] = number
+            number += 1
+    for i in range(n):
+        if code[i] != missing:
+            level[i] = rank[code[i]]
+
+
+@part
+def _order_by_level(missing, n, present, work):
+    """Order the rows by the rank of their level, missing ones last; returns how many are known."""
+    place = np.zeros(present + 1, np.int64)
+    for i in range(n):
+        if work.code[i] != missing:
+            place[work.rank[work.code[i]] + 1] += 1
+    for v in range(present):
+        place[v + 1] += place[v]
+    known = place[present]
+    end = known
+    for i in range(n):
+        c = work.code[i]
+        if c == missing:
+            work.ints[ORDER, end] = i
+            end += 1
+        else:
+            v = work.rank[c]
+            work.ints[ORDER, place[v]] = i
+            work.key[place[v]] = v
+            place[v] += 1
+    return known
+
+
+@part
+def remember_subset(n_levels, last, rank, subset):
+    """Levels ranked up to ``last`` go left; those absent from the node are decided when it is split."""
+    for k in range(len(subset)):
+        subset[k] = 0
+    for v in range(n_levels):
+        if 0 <= rank[v] <= last:
+            subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)

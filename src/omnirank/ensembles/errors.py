@@ -1,0 +1,516 @@
+"""Out-of-bag errors of one tree, and how much they grow when a feature is permuted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import check, choice
+from omnirank.data.table import is_sparse
+from omnirank.data.task_registry import TASKS, TaskNames
+from omnirank.ensembles.plan import GrowingPlan
+from omnirank.measures.table import first_largest, reaches
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.tree import one_leaf
+
+# Errors of the permutation score, and the tasks for which they are defined.
+ERRORS = {
+    "auto": TASKS,
+    "accuracy": TaskNames("classes"),
+    "rrmse": TaskNames("numbers"),
+    "auprc": TaskNames("labels"),
+    "target": TaskNames("classes", "numbers", "labels", "mixed"),
+}
+# Label sets with more labels than this are compared as sets, with fewer as columns.
+_MOST_LABEL_COLUMNS = 64
+
+
+class ErrorGrowth(NamedTuple):
+    """An error of one tree on its out-of-bag rows, and how much it grows when each feature is permuted.
+
+    For a measure that is larger for better predictions it is the value, and how much it falls.
+
+    Attributes
+    ----------
+    before : float
+        The error.
+    growth : ndarray (features,)
+        By how much it grows.
+    target_before : ndarray (targets,) or None
+        The same for single targets, where that is asked for.
+    target_growth : ndarray (targets, features) or None
+        By how much these grow.
+    """
+
+    before: float
+    growth: np.ndarray
+    target_before: np.ndarray | None = None
+    target_growth: np.ndarray | None = None
+
+
+class OutOfBag(NamedTuple):
+    """A grown tree and the rows it has not seen, with the order in which their values are permuted."""
+
+    grown: Any
+    tests: Any
+    order: Any
+
+
+class ErrorMeasure(Protocol):
+    """What is the same for all trees of a fit; picklable."""
+
+    def growth(self, case: OutOfBag) -> ErrorGrowth:
+        """Return the error of a tree and its growth."""
+
+
+def check_error(error: str, task: str | None = None) -> None:
+    """Raise a ParameterError if there is no such error, or none for this task.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.errors import check_error
+    >>> check_error("rrmse", "classification")
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
+    """
+    tasks = ERRORS[check("permutation_error", error, choice(*ERRORS))]
+    if task is not None and task not in tasks:
+        raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
+
+
+def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:
+    """Return the error by which the trees of a plan are judged.
+
+    Parameters
+    ----------
+    plan : GrowingPlan
+        What the trees are grown on.
+    error : {"auto", "accuracy", "rrmse", "auprc", "target"}
+        The error; "auto" is that of the task, of semi-supervised trees beside that of the features; "target" leaves
+        the features out.
+    per_target : bool
+        Whether errors of single targets are wanted too.
+    """
+    check_error(error, plan.task.name)
+    if plan.task.kind == "none" and not per_target:
+        return feature_errors(plan)
+    if error == "auto" and plan.feature_part is not None:
+        return mixed_errors(plan, _target_measure(plan, error, per_target))
+    return _target_measure(plan, "auto" if error == "target" else error, per_target)
+
+
+def _target_measure(plan: GrowingPlan, error: str, per_target: bool) -> ErrorMeasure:
+    columns = plan.columns
+    if plan.task.kind != "labels":
+        return _column_errors(plan, error)
+    if error == "auprc":
+        return recall_errors(plan, per_target)
+    if columns.n_variables <= _MOST_LABEL_COLUMNS:
+        return _column_errors(plan, error)
+    return _set_errors(plan, per_target)
+
+
+def _column_errors(plan: GrowingPlan, error: str) -> ColumnErrors:
+    """The errors of numbers, classes and small label sets."""
+    columns = plan.columns
+    if plan.task.kind == "labels":
+        return column_errors(plan, columns, columns.weights / columns.n_variables, error)
+    impurity = weighted_impurities(columns, plan.weight)
+    # Numbers count relative to their variance, and classes beside them relative to their Gini index.
+    scale = (impurity > 0).astype(np.float64) / max(1, int((impurity > 0).sum()))
+    if any(levels is None for levels in columns.levels):
+        scale = np.divide(scale, impurity, out=scale, where=impurity > 0)
+    return column_errors(plan, columns, scale, error)
+
+
+# -- numbers, classes and labels, one by one ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnErrors:
+    """Mean squared errors of numbers and shares of wrong classes and labels, each times the scale of its variable."""
+
+    plan: GrowingPlan
+    columns: PrototypeColumns
+    numbers: np.ndarray  # variables that are numbers
+    classes: np.ndarray  # variables that are classes or labels
+    number_truth: np.ndarray
+    class_truth: np.ndarray  # codes, -1 = unknown
+    scale: np.ndarray
+    error: str
+    in_one_number: bool  # of many variables at once, which takes less time
+
+    def growth(self, case: OutOfBag) -> ErrorGrowth:
+        """Return the error of a tree and its growth."""
+        columns, rows = self.columns, case.order.rows
+        means, node_row = node_means(case.grown, columns)
+        means = means.toarray() if is_sparse(means) else means
+        by_node = columns.scaled(means)[np.maximum(node_row, 0)]
+        predicted = np.ascontiguousarray(by_node[:, np.isin(columns.variable, self.numbers)])
+        majority = _majority_levels(by_node, columns, self.classes)
+        weight, known = self.plan.weight[rows], np.zeros(columns.n_variables)
+        known[self.numbers] = weight @ ~np.isnan(self.number_truth[rows])
+        known[self.classes] = weight @ (self.class_truth[rows] >= 0)
+        return (self._together if self.in_one_number else self._each)(case, predicted, majority, known)
+
+    def _together(self, case: OutOfBag, means: np.ndarray, levels: np.ndarray, known: np.ndarray) -> ErrorGrowth:
+        from omnirank.ensembles.kernels.permutation import FeatureLoss
+
+        scale = np.divide(self.scale, known, out=np.zeros(len(known)), where=known > 0)
+        numbers = (self.number_truth, means, scale[self.numbers])
+        loss = FeatureLoss(*numbers, self.class_truth, levels, scale[self.classes])
+        base, change = permuted_losses(self.plan, case, loss, 1)
+        return ErrorGrowth(float(base[0]), change[0])
+
+    def _each(self, case: OutOfBag, means: np.ndarray, levels: np.ndarray, known: np.ndarray) -> ErrorGrowth:
+        from omnirank.ensembles.kernels.permutation import LevelLoss, SquaredLoss
+
+        base, change = np.zeros(len(known)), np.zeros((len(known), self.plan.dataset.n_features))
+        numbers, classes = SquaredLoss(self.number_truth, means), LevelLoss(self.class_truth, levels)
+        for own, loss in ((self.numbers, numbers), (self.classes, classes)):
+            if len(own):
+                base[own], change[own] = permuted_losses(self.plan, case, loss, len(own))
+        divisor = np.where(known > 0, known, 1.0)
+        return self._combined(base / divisor, change / divisor[:, None], known > 0)
+
+    def _combined(self, base: np.ndarray, change: np.ndarray, known: np.ndarray) -> ErrorGrowth:
+        if self.error == "rrmse":
+            before = np.sqrt(base * self.scale)
+            growth = np.sqrt(np.maximum(base[:, None] + change, 0.0) * self.scale[:, None]) - before[:, None]
+        elif self.error == "accuracy":
+            counted = self.scale * known
+            before, growth = (1.0 - base) * counted, change * counted[:, None]
+        else:
+            before, growth = base * self.scale, change * self.scale[:, None]
+        return ErrorGrowth(float(before.sum()), growth.sum(axis=0), before, growth)
+
+
+def column_errors(
+    plan: GrowingPlan, columns: PrototypeColumns, scale: np.ndarray, error: str = "auto", in_one_number: bool = False
+) -> ColumnErrors:
+    """Return the errors of all variables of a coded target, or of the features.
+
+    Parameters
+    ----------
+    plan : GrowingPlan
+        What the trees are grown on.
+    columns : PrototypeColumns
+        What their leaves describe.
+    scale : ndarray (variables,)
+        How much the error of each variable counts.
+    error : {"auto", "accuracy", "rrmse"}
+        How the errors of single variables are combined.
+    in_one_number : bool
+        Whether only their sum is wanted.
+    """
+    dense = columns.scaled(columns.dense())
+    labels = plan.task.kind == "labels" and columns is plan.columns
+    is_class = np.array([labels or levels is not None for levels in columns.levels], bool)
+    numbers, classes = np.flatnonzero(~is_class), np.flatnonzero(is_class)
+    number_truth = np.ascontiguousarray(dense[:, np.isin(columns.variable, numbers)])
+    class_truth = _true_levels(dense, columns, classes)
+    return ColumnErrors(plan, columns, numbers, classes, number_truth, class_truth, scale, error, in_one_number)
+
+
+def permuted_losses(plan: GrowingPlan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the summed loss of each target, and by how much it changes with each feature, (targets, features)."""
+    from omnirank.ensembles.kernels.permutation import permutation_losses
+
+    base, change = permutation_losses(case.tests, plan.coded.routing, loss, case.order, plan.weight, n_targets)
+    return base, change.T
+
+
+def _true_levels(dense: np.ndarray, columns: PrototypeColumns, variables: np.ndarray) -> np.ndarray:
+    """Return the codes of nominal variables or labels, -1 = unknown."""
+    codes = np.full((len(dense), len(variables)), -1, np.int32)
+    for place, v in enumerate(variables):
+        own = dense[:, columns.variable == v]
+        known = ~np.isnan(own[:, 0])
+        codes[known, place] = own[known, 0] if own.shape[1] == 1 else np.argmax(own[known], axis=1)
+    return codes
+
+
+def _majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: np.ndarray) -> np.ndarray:
+    """Return the majority level (the first of equals) of each node; of a label, whether 1/2 or more have it."""
+    codes = np.empty((len(by_node), len(variables)), np.int32)
+    for place, v in enumerate(variables):
+        own = by_node[:, columns.variable == v]
+        if own.shape[1] > 1:
+            codes[:, place] = first_largest(own)
+        else:  # one column stands for the second of two levels
+            codes[:, place] = reaches(own[:, 0]) if columns.levels[v] is None else ~reaches(1.0 - own[:, 0])
+    return codes
+
+
+def weighted_impurities(columns: PrototypeColumns, weight: np.ndarray) -> np.ndarray:
+    """Return the weighted variance of each number, in its unit, and the Gini index of each class in training."""
+    variance = np.zeros(columns.n_columns)
+    for c, cells in enumerate(columns.scaled(columns.dense()).T):
+        known = ~np.isnan(cells)
+        cells, own = cells[known], weight[known]
+        if len(cells) and (cells != cells[0]).any():
+            variance[c] = np.average((cells - np.average(cells, weights=own)) ** 2, weights=own)
+    impurity = np.bincount(columns.variable, variance, columns.n_variables)
+    single = np.bincount(columns.variable, minlength=columns.n_variables) == 1
+    halved = single & np.array([levels is not None for levels in columns.levels], bool)
+    return np.where(halved, 2 * impurity, impurity)
+
+
+# -- features -------------------------------------------------------------------------------------------------
+
+
+def feature_errors(plan: GrowingPlan) -> ColumnErrors:
+    """Return the mean over features of their error relative to their training impurity.
+
+        E_X = sum_i v_i / (V I_i) mean_known err(x_i, xhat_i)
+
+    with squared errors of numbers, wrong levels of nominal features, their variance or Gini index I_i on the training
+    set, the weights v_i of the features and the sum V of those that are not constant. A permutation changes only the
+    routes of examples: prototypes are still compared with the examples' own values.
+
+    References
+    ----------
+    Petkovic, Kocev, Skrlj, Dzeroski: Ensemble- and distance-based feature ranking for unsupervised learning.
+    International Journal of Intelligent Systems 36, 2021 (the error e of Eq. (2)).
+    """
+    columns = plan.columns if plan.feature_part is None else plan.feature_part.columns
+    impurity = weighted_impurities(columns, plan.weight)
+    counted = np.where(impurity > 0, columns.weights, 0.0)
+    scale = np.divide(counted, impurity * max(counted.sum(), 1e-300), out=np.zeros(len(counted)), where=impurity > 0)
+    return column_errors(plan, columns, scale, in_one_number=True)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedErrors:
+    """Error of semi-supervised trees, both parts relative to the default model.
+
+        E = w E_Y / E_Y(default) + (1 - w) E_X / E_X(default)
+
+    The default model predicts the prototype of the whole training set.
+
+    References
+    ----------
+    Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Sec. 4.1.
+    """
+
+    target: ErrorMeasure
+    features: ErrorMeasure
+    target_share: float  # w / E_Y(default)
+    feature_share: float
+
+    def growth(self, case: OutOfBag) -> ErrorGrowth:
+        """Return the error of a tree and its growth; by target those of the target's own error."""
+        y, x = self.target.growth(case), self.features.growth(case)
+        return ErrorGrowth(
+            self.target_share * y.before + self.feature_share * x.before,
+            self.target_share * y.growth + self.feature_share * x.growth,
+            y.target_before,
+            y.target_growth,
+        )
+
+
+def mixed_errors(plan: GrowingPlan, target: ErrorMeasure) -> MixedErrors:
+    """Return the error of the trees of a semi-supervised plan.
+
+    Parameters
+    ----------
+    plan : GrowingPlan
+        With features beside the target.
+    target : ErrorMeasure
+        The error of the target.
+    """
+    features = feature_errors(plan)
+    w = plan.rules.supervision
+    if w == 0:  # only ratios count, and these are those of unsupervised trees, bit for bit
+        return MixedErrors(target, features, 0.0, 1.0)
+    everything = _default_model(plan)
+    shares = []
+    for share, measure in ((w, target), (1 - w, features)):
+        default = measure.growth(everything).before if share else 0.0
+        shares.append(share / default if default > 0 else 0.0)
+    return MixedErrors(target, features, shares[0], shares[1])
+
+
+def _default_model(plan: GrowingPlan) -> OutOfBag:
+    """A tree of one leaf and all training rows."""
+    from omnirank.ensembles.kernels.permutation import Shuffle
+    from omnirank.trees.kernels.route import Tests
+
+    grown: Any = one_leaf(plan.weight)
+    tests = Tests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.cut, grown.subsets)
+    rows = np.arange(plan.n_examples, dtype=np.uint32)
+    return OutOfBag(grown, tests, Shuffle(rows, rows, np.zeros(plan.dataset.n_features, np.int64)))
+
+
+# -- large label sets -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _SetErrors:
+    """Weighted Hamming loss of label sets: in one number, or label by label."""
+
+    plan: GrowingPlan
+    starts: np.ndarray
+    labels: np.ndarray
+    relevant: np.ndarray
+    unknown: Any  # csr (rows, labels), or None where all labels are known
+    by_label: bool
+
+    def growth(self, case: OutOfBag) -> ErrorGrowth:
+        """Return the error of a tree and its growth."""
+        from omnirank.ensembles.kernels.permutation import LabelLoss, SetLoss
+
+        columns, rows = self.plan.columns, case.order.rows
+        predicted = _predicted_sets(*node_means(case.grown, columns))
+        starts, labels = predicted.indptr.astype(np.int64), predicted.indices.astype(np.int32)
+        scale = columns.weights / columns.n_variables
+        marks = np.zeros(columns.n_variables, np.int64)
+        weight = self.plan.weight[rows]
+        if not self.by_label:
+            loss = SetLoss(self.starts, self.labels, scale, starts, labels, predicted @ scale, marks)
+            base, change = permuted_losses(self.plan, case, loss, 1)
+            return ErrorGrowth(float(base[0] / weight.sum()), change[0] / weight.sum())
+        by_label = LabelLoss(self.starts, self.labels, self.relevant, starts, labels, marks)
+        base, change = permuted_losses(self.plan, case, by_label, columns.n_variables)
+        known = np.full(columns.n_variables, weight.sum())
+        if self.unknown is not None:
+            known -= weight @ self.unknown[rows.astype(np.int64)]
+        factor = np.divide(scale, known, out=np.zeros(len(known)), where=known > 1e-12 * weight.sum())
+        before, growth = base * factor, change * factor[:, None]
+        return ErrorGrowth(float(before.sum()), growth.sum(axis=0), before, growth)
+
+
+def _set_errors(plan: GrowingPlan, per_target: bool) -> _SetErrors:
+    sets = label_sets(plan.columns)
+    unknown = np.isnan(sets.data)
+    mask = None
+    if unknown.any():
+        mask = sparse.csr_array((unknown.astype(np.float64), sets.indices, sets.indptr), shape=sets.shape)
+    return _SetErrors(
+        plan,
+        sets.indptr.astype(np.int64),
+        sets.indices.astype(np.int32),
+        ~unknown,
+        mask,
+        per_target or bool(unknown.any()),
+    )
+
+
+def label_sets(columns: PrototypeColumns) -> Any:
+    """Return a label target as a csr matrix: 1 is stored where a label is relevant, NaN where it is unknown."""
+    if not columns.is_sparse:
+        return sparse.csr_array(columns.matrix)
+    if columns.labelled.all():
+        sets = columns.matrix.copy()
+        sets.eliminate_zeros()
+        return sets
+    return sparse.csr_array(columns.dense())
+
+
+def _predicted_sets(means: Any, node_row: np.ndarray) -> Any:
+    """Labels with a frequency of at least 1/2, one row per node; inner nodes are empty."""
+    chosen = sparse.csr_array(reaches(means), dtype=np.float64)
+    sizes = np.where(node_row >= 0, np.diff(chosen.indptr)[np.maximum(node_row, 0)], 0)
+    # Leaves are stored in the order of their nodes, so that the cells are in place already.
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return sparse.csr_array((chosen.data, chosen.indices, starts), shape=(len(node_row), chosen.shape[1]))
+
+
+# -- precision-recall curves ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _RecallErrors:
+    """Pooled area under the precision-recall curve, which falls when a feature that matters is permuted.
+
+    Examples are not weighted: the curve counts pairs of examples and labels.
+    """
+
+    plan: GrowingPlan
+    sets: Any  # csr (rows, labels): 1 where relevant, NaN where unknown
+    only_present: bool
+    per_target: bool
+
+    def growth(self, case: OutOfBag) -> ErrorGrowth:
+        """Return the area of a tree and how much it falls."""
+        from omnirank.ensembles.kernels.permutation import permutation_moves
+
+        moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)
+        n_known, n_positive = self._pairs(case.order.rows)
+        counted = (n_positive > 0) | (not self.only_present)
+        means, node_row = node_means(case.grown, self.plan.columns)
+        cells = sparse.csr_array(means)
+        cells = sparse.csr_array(cells @ sparse.diags_array(counted.astype(np.float64)))
+        cells.eliminate_zeros()
+        pooled = (np.zeros(len(counted), np.int64), np.array([n_known @ counted]), np.array([n_positive.sum()]))
+        before, after = self._areas(case, moves, cells, node_row, *pooled)
+        whole = float(before[0]), before[0] - after[:, 0]
+        if not self.per_target:
+            return ErrorGrowth(*whole)
+        before, after = self._areas(case, moves, cells, node_row, np.arange(len(counted)), n_known, n_positive)
+        return ErrorGrowth(*whole, before, before[:, None] - after.T)
+
+    def _pairs(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Number of rows in which each label is known, and relevant."""
+        own = self.sets[rows.astype(np.int64)]
+        unknown = np.isnan(own.data)
+        n_labels = own.shape[1]
+        n_unknown = np.bincount(own.indices[unknown], minlength=n_labels)
+        return len(rows) - n_unknown, np.bincount(own.indices[~unknown], minlength=n_labels)
+
+    def _areas(
+        self,
+        case: OutOfBag,
+        moves: Any,
+        cells: Any,
+        node_row: np.ndarray,
+        curve_of: np.ndarray,
+        n_known: np.ndarray,
+        n_positive: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        from omnirank.ensembles.kernels.permutation import Curves, Sets, permuted_areas
+
+        groups, group_starts = _groups(curve_of[cells.indices], cells.data, len(n_known))
+        sizes = np.where(node_row >= 0, np.diff(cells.indptr)[np.maximum(node_row, 0)], 0)
+        # Leaves are stored in the order of their nodes, so that the cells are in place already.
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        curves = Curves(starts, cells.indices.astype(np.int64), groups, group_starts, n_known, n_positive)
+        sets = Sets(self.sets.indptr.astype(np.int64), self.sets.indices.astype(np.int64), ~np.isnan(self.sets.data))
+        return permuted_areas(moves, case.order.rows, sets, curves)
+
+
+def _groups(curve: np.ndarray, values: np.ndarray, n_curves: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number the groups of equal values of each curve, the largest first, with one more for 0 at its end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.errors import _groups
+    >>> groups, starts = _groups(np.array([0, 1, 0, 0]), np.array([0.2, 0.9, 0.7, 0.2]), 2)
+    >>> groups.tolist(), starts.tolist()
+    ([1, 3, 0, 1], [0, 3, 5])
+    """
+    order = np.lexsort((-values, curve))
+    ordered_curve, ordered = curve[order], values[order]
+    new_curve = np.diff(ordered_curve, prepend=-1) != 0
+    new_group = new_curve | (np.diff(ordered, prepend=np.inf) != 0)
+    n_groups = np.bincount(ordered_curve[new_group], minlength=n_curves) + 1
+    starts = np.concatenate([[0], np.cumsum(n_groups)])
+    groups = np.empty(len(order), np.int64)
+    # Every curve before has one more group, that of 0.
+    groups[order] = np.cumsum(new_group) - 1 + ordered_curve
+    return groups, starts
+
+
+def recall_errors(plan: GrowingPlan, per_target: bool) -> _RecallErrors:
+    """Return the error measure of a plan for label sets.
+
+    For hierarchies, labels that no out-of-bag row has are left out of the curve, as in studies of hierarchical
+    classification.
+    """
+    return _RecallErrors(plan, label_sets(plan.columns), plan.task.hierarchical, per_target)

@@ -1,0 +1,637 @@
+"""A run of trees: each tree grows on one of several samples of the data; data in memory are one sample.
+
+A run knows no estimator. It is given the samples, what was asked for as the level of supervision, what is done with the
+examples of a sample (`Work`), and its limits.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from omnirank.core.errors import ConstantTargetError, DataError, OmnirankError, logger
+from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
+from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.text import counted
+from omnirank.data.dataset import Dataset
+from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.ensembles.score_sums import ExampleSums, ScoreSums
+from omnirank.ensembles.scores import ScoreOptions, TreeScorer
+from omnirank.ensembles.supervision import Supervision, resolve_level, settled_supervision
+from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.dealing import DealtRows, deal_rows
+from omnirank.shards.folders import Checkpoints, scratch_folder
+from omnirank.shards.samples import AT_ONCE, Samples, row_bytes, samples_within
+
+# n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
+MOST_TREES = 1000
+FEWEST_TREES = 20
+RELIABLE = 0.99
+# Trees of a step; not fewer than there are samples, each of which is read for them.
+_STEP = 10
+# Trees that are grown whatever the time: fewer have no standard errors.
+_FEWEST_IN_TIME = 2
+
+# Scores by target, and what examples add to scores, of as many trees are held at once as fit in this memory.
+MOST_BYTES = 2**28
+# But so many at least; where they hold much of each example, one for each worker.
+_FEWEST_AT_ONCE = 8
+# What an example adds to the tests that it reaches out of bag: about 8 numbers, for large trees.
+_BYTES_AN_EXAMPLE = 64
+
+# Name of the file that keeps the level of supervision.
+_LEVEL = "level"
+# Sums by example: so many groups in all, where samples have no rows in common, and in one sample. With g groups, the
+# sum of their squares is too large by at most a share of 1 / g, as some pairs of examples meet in a group.
+_GROUPS_OF_SAMPLES = 512
+_GROUPS_OF_SAMPLE = 32
+
+
+# -- how many trees ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many trees a run grows.
+
+    Attributes
+    ----------
+    n_trees : int or "auto"
+        Their number; "auto": until the ranking has converged, at most 1000.
+    sizes : tuple of int
+        Smaller numbers of trees at which results are wanted, too.
+    max_seconds : float or None
+        No tree is begun after this time, but for the first two. Trees on samples of data in parts are begun in steps.
+    """
+
+    n_trees: int | str
+    sizes: tuple[int, ...] = ()
+    max_seconds: float | None = None
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all trees are begun at once, since nothing is decided on the way."""
+        return isinstance(self.n_trees, int) and self.max_seconds is None and not {*self.sizes} - {self.n_trees}
+
+    def stops(self, n_samples: int = 1) -> Sequence[int]:
+        """Return the numbers of trees at which a result is wanted, or the run may end.
+
+        Examples
+        --------
+        >>> from omnirank.ensembles.run import Limits
+        >>> Limits(50, (10, 50)).stops(), Limits("auto").stops()[:3]
+        ([10, 50], range(20, 50, 10))
+        """
+        if isinstance(self.n_trees, str):
+            return range(FEWEST_TREES, MOST_TREES + 1, max(_STEP, n_samples))
+        return sorted({*self.sizes, self.n_trees})
+
+    def why_ended(self, sums: MeanAccumulator) -> str:
+        """Return why there are no more trees, in words; nothing where there are as many as asked for.
+
+        Parameters
+        ----------
+        sums : MeanAccumulator
+            Sums of the score that ranks.
+        """
+        if isinstance(self.n_trees, int):
+            return "" if sums.count >= self.n_trees else f"the time ended before there were {self.n_trees} trees"
+        if converged(sums):
+            return ""
+        if sums.count >= MOST_TREES:
+            return f"the ranking has not converged, but {MOST_TREES} trees are the most that are grown unasked"
+        return "the time ended before the ranking had converged"
+
+
+def converged(sums: MeanAccumulator) -> bool:
+    """Return whether more trees would hardly change the ranking by a score: its `reliability` is at least 0.99."""
+    scores, errors = sums.finish()
+    return errors is None or reliability(scores, errors) >= RELIABLE
+
+
+def reliability(scores: np.ndarray, errors: np.ndarray) -> float:
+    """Return which share of the variance of scores is not error: 1 - mean(squared errors) / variance(scores).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.run import reliability
+    >>> round(reliability(np.array([0.0, 2.0]), np.array([0.1, 0.1])), 6)
+    0.99
+    """
+    spread = np.var(scores)
+    return float(1 - np.mean(errors**2) / spread) if spread > 0 else 1.0
+
+
+class _Clock:
+    """How many trees are grown before the clock is looked at again: so many, or as many as half of the time allows."""
+
+    def __init__(self, max_seconds: float | None, workers: int, step: int | None) -> None:
+        self._max_seconds, self._workers, self._step = max_seconds, workers, step
+        self._n_grown = 0
+        if max_seconds is not None:
+            self._looked = time.monotonic()
+            self._end = self._looked + max_seconds
+
+    def trees_left(self, n_grown: int) -> int:
+        """Return the number of trees to begin, at least one for each worker; 0: the time is over.
+
+        The rate is that of the last trees: compiled kernels are loaded with the first ones.
+        """
+        if self._max_seconds is None:
+            return sys.maxsize
+        if not n_grown:
+            return self._step or max(self._workers, _FEWEST_IN_TIME)
+        now = time.monotonic()
+        seconds, n_new = now - self._looked, n_grown - self._n_grown
+        self._looked, self._n_grown = now, n_grown
+        if now >= self._end and n_grown >= _FEWEST_IN_TIME:
+            return 0
+        return self._step or max(self._workers, int((self._end - now) / 2 * n_new / max(seconds, 1e-9)))
+
+
+# -- what is done with a sample ---------------------------------------------------------------------------------
+
+
+class SampleTask(NamedTuple):
+    """Some trees, by their numbers, and the sample that they grow on."""
+
+    sample: int
+    trees: range
+
+    @property
+    def name(self) -> str:
+        """Name of the file that keeps the result."""
+        return f"sample-{self.sample}-trees-{self.trees.start}-{self.trees.stop}"
+
+
+def sample_tasks(numbers: range, n_samples: int) -> list[SampleTask]:
+    """Return trees by sample: tree i grows on sample i modulo the number of samples, whichever trees are grown.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.run import sample_tasks
+    >>> [(task.sample, list(task.trees)) for task in sample_tasks(range(2, 7), 3)]
+    [(0, [3, 6]), (1, [4]), (2, [2, 5])]
+    """
+    firsts = (numbers.start + (sample - numbers.start) % n_samples for sample in range(n_samples))
+    return [
+        SampleTask(first % n_samples, range(first, numbers.stop, n_samples)) for first in firsts if first in numbers
+    ]
+
+
+class Work(Protocol):
+    """What is done with the examples of a sample; picklable."""
+
+    def prepare(self, data: GrowingData) -> Callable[[int], Any]:
+        """Return what grows tree i and returns what is kept of it."""
+
+    def extended(self, grow: Callable[[int], Any], task: SampleTask, n_jobs: int | None, before: Any) -> Any:
+        """Return the result of a sample with these trees; ``before`` is that without them, or None."""
+
+    def merged(self, results: Mapping[int, Any], n_trees: int, n_samples: int) -> Any:
+        """Return the result of all trees from those of the samples; None: its target is constant."""
+
+    def packed(self, result: Any) -> bytes:
+        """Return the result of a sample as a file holds it."""
+
+    def unpacked(self, content: bytes, task: SampleTask) -> Any:
+        """Return the result that a file holds, if it is that of these trees; else an error."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreWork:
+    """Grows trees and adds up their scores.
+
+    Attributes
+    ----------
+    rules : GrowingRules
+        How trees are grown; the level of supervision is that of ``level``.
+    level : Supervision
+        The level, and whether a tree of it is paired with a supervised one.
+    names, options
+        The scores, and how they are computed.
+    samples : Samples or None
+        The samples, where there are several.
+    most_bytes : int
+        What scores by target, and what examples add to scores, may take before they are added up.
+    """
+
+    rules: GrowingRules
+    level: Supervision
+    names: tuple[str, ...]
+    options: ScoreOptions
+    samples: Samples | None = None
+    most_bytes: int = MOST_BYTES
+
+    def prepare(self, data: GrowingData) -> TreeScorer:
+        """Return what grows and scores trees: pairs of a supervised and a semi-supervised one where both are used."""
+        data = data.at_level(self.level.level)
+        scorer = TreeScorer.make(data.plan(replace(self.rules, supervision=self.level.level)), self.names, self.options)
+        if not self.level.paired:
+            return scorer
+        supervised = data.labelled.plan(replace(self.rules, supervision=1.0))
+        return replace(scorer, partner=TreeScorer.make(supervised, self.names, self.options))
+
+    def extended(self, grow: Any, task: SampleTask, n_jobs: int | None, before: ScoreSums | None) -> ScoreSums:
+        """Return the sums over the trees of a sample; they do not depend on how many trees are grown at a time."""
+        sums = ScoreSums.empty(grow, self._by_example(task.sample)) if before is None else before
+        table = 8 * sum(rows.mean.size for rows in sums.tables.values())
+        told = _BYTES_AN_EXAMPLE * grow.n_examples * len(sums.examples)
+        fewest = worker_count(n_jobs) if told else _FEWEST_AT_ONCE
+        block = max(fewest, min(MOST_BYTES, self.most_bytes) // max(table + told, 1))
+        for start in range(0, len(task.trees), block):
+            numbers = task.trees[start : start + block]
+            sums = sums.update(run_parallel(grow, numbers, n_jobs, description="growing trees"))
+        return sums
+
+    def _by_example(self, sample: int) -> Callable[[int, int], ExampleSums]:
+        """What makes the sums by example of a sample; samples with the same labelled rows have the same block."""
+        if self.samples is None:
+            return ExampleSums
+        n_blocks = self.samples.n_labelled or self.samples.n_samples
+        most = max(_GROUPS_OF_SAMPLE, -(-_GROUPS_OF_SAMPLES // n_blocks))
+        return partial(ExampleSums, most_groups=most, block=sample % n_blocks)
+
+    def merged(self, results: Mapping[int, ScoreSums | None], n_trees: int, n_samples: int) -> ScoreSums:
+        """Return the sums over all trees, in the order of the samples; those of a constant target are zero."""
+        like = next((sums for sums in results.values() if sums is not None), None)
+        if like is None:
+            problem = "the target has one class or value only, in every sample: there is nothing to learn"
+            raise ConstantTargetError(problem)
+        total: ScoreSums | None = None
+        for task in sample_tasks(range(n_trees), n_samples):
+            sums = results[task.sample]
+            sums = like.of_nothing(len(task.trees)) if sums is None else sums
+            total = sums if total is None else total.merge(sums)
+        assert total is not None
+        return total
+
+    def packed(self, result: ScoreSums) -> bytes:
+        """Return sums as a file holds them."""
+        return json.dumps(result.to_json()).encode()
+
+    def unpacked(self, content: bytes, task: SampleTask) -> ScoreSums:
+        """Return the sums that a file holds."""
+        sums = ScoreSums.from_json(json.loads(content))
+        n = len(range(task.sample, task.trees.stop, task.trees.step))
+        parts = (*sums.rows.values(), *sums.tables.values())
+        if sums.rows.keys() != {*self.names} or any(not isinstance(one, MeanAccumulator) for one in parts):
+            raise DataError("it holds other scores")
+        if any(one.count != n for one in parts):
+            raise DataError("it is of other trees")
+        return sums
+
+
+# -- samples ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AskedLevel:
+    """The level of supervision and the weights of features as asked for, and what the choice depends on.
+
+    ``n_ranked`` is the number of trees of a ranking, None for a predictor.
+    """
+
+    supervision: Any
+    feature_weights: Any
+    rules: GrowingRules
+    n_ranked: int | None = None
+
+    def of(self, data: GrowingData) -> tuple[Supervision, GrowingData]:
+        """Return the level that the examples tell, and the examples with the weights of the features."""
+        return resolve_level(self.supervision, self.feature_weights, data, self.rules, n_ranked=self.n_ranked)
+
+
+MakeWork = Callable[[Supervision, "Samples | None"], Work]
+
+
+class WholeData:
+    """All examples in memory, as the one sample of a run.
+
+    Parameters
+    ----------
+    data : GrowingData
+        The examples.
+    n_jobs : int or None
+        Number of workers.
+    """
+
+    n_samples = 1
+    step = None
+
+    def __init__(self, data: GrowingData, n_jobs: int | None) -> None:
+        self.data, self.n_jobs = data, n_jobs
+        self.grow: Callable[[int], Any] | None = None
+
+    def sample(self, number: int) -> GrowingData:
+        """Return the examples."""
+        return self.data
+
+    @contextmanager
+    def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
+        """Yield the level of supervision and the work."""
+        level, data = asked.of(self.data)
+        self.data = data.at_level(level.level)
+        n_left_out = data.dataset.n_examples - self.data.dataset.n_examples
+        if n_left_out:
+            logger.info("%d unlabelled examples are not used", n_left_out)
+        yield level, make_work(level, None)
+
+    def results(self, work: Work, tasks: Sequence[SampleTask], before: Mapping[int, Any]) -> dict[int, Any]:
+        """Return the result with these trees."""
+        self.grow = self.grow or work.prepare(self.data)
+        (task,) = tasks
+        return {0: work.extended(self.grow, task, self.n_jobs, before.get(0))}
+
+
+class DealtSamples:
+    """Random samples of data in parts: rows that are dealt out on disk, and results that are kept until the run ends.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    samples : Samples
+        Which row is in which sample.
+    checkpoints : Checkpoints
+        Where results are kept.
+    growing : callable
+        Makes `GrowingData` of the rows of a sample and a number of workers; picklable.
+    n_jobs : int or None
+        Number of workers.
+    always : set of int
+        Samples that are needed even where all results are kept.
+    """
+
+    def __init__(
+        self,
+        data: ShardedDataset,
+        samples: Samples,
+        checkpoints: Checkpoints,
+        growing: Callable[[Dataset, int | None], GrowingData],
+        n_jobs: int | None,
+        always: frozenset[int] = frozenset(),
+    ) -> None:
+        self.source, self.checkpoints, self.n_jobs = data, checkpoints, n_jobs
+        self.samples = samples  # as they are dealt out; afterwards perhaps without the unlabelled rows
+        self._growing, self._always = growing, always
+        self._weights: np.ndarray | None = None
+        self._dealt: DealtRows | None = None
+        self._kept: dict[SampleTask, Any] = {}
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.samples.n_samples
+
+    @property
+    def step(self) -> int:
+        """Trees that are begun at a time where the clock is looked at."""
+        return max(_STEP, self.n_samples)
+
+    def rows(self, number: int) -> Dataset:
+        """Return the rows of a sample that is dealt out."""
+        assert self._dealt is not None
+        return self._dealt.read(number)
+
+    def sample(self, number: int) -> GrowingData:
+        """Return the examples of a sample that is dealt out."""
+        return replace(self._growing(self.rows(number), self.n_jobs), feature_weights=self._weights)
+
+    @contextmanager
+    def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
+        """Yield the level of supervision, that of a sample where the data have to tell it, and the work.
+
+        Rows are dealt out meanwhile; results are removed if nothing goes wrong.
+        """
+        data = self.source
+        level = settled_supervision(asked.supervision, data.n_targets > 0, data.n_labelled == data.n_examples)
+        if level is not None and level.level < 1 and asked.feature_weights is not None:
+            level = None
+        level = self._kept_level() if level is None else self._at(level, None)
+        tasks = sample_tasks(range(limits.stops(self.n_samples)[-1]), self.n_samples)
+        if level is not None and limits.at_once:
+            tasks = self._lacking(make_work(level, self.samples), tasks)
+        needed = {task.sample for task in tasks} | self._always | (set() if level is not None else {0})
+        with self._rows(sorted(needed)):
+            if level is None:
+                level = self._level_of_sample(asked)
+            yield level, make_work(level, self.samples)
+        self.checkpoints.remove()
+
+    @contextmanager
+    def _rows(self, numbers: Sequence[int]) -> Iterator[None]:
+        """Have the rows of these samples dealt out on disk meanwhile."""
+        if not numbers:
+            yield
+            return
+        with scratch_folder(self.source.scratch) as folder:
+            self._dealt = deal_rows(self.source, self.samples, numbers, folder, self.n_jobs)
+            yield
+        self._dealt = None
+
+    def _at(self, level: Supervision, weights: np.ndarray | None) -> Supervision:
+        """Take a level and weights; supervised trees need no unlabelled rows."""
+        self._weights = weights
+        if level.level == 1:
+            self.samples = self.samples.of_labelled
+        return level
+
+    def _kept_level(self) -> Supervision | None:
+        """Take the level and the weights that a killed run found, if they are kept."""
+        content = self.checkpoints.get(_LEVEL)
+        if content is None:
+            return None
+        kept = json.loads(content)  # whole, as its seal says
+        curve = {float(level): float(error) for level, error in kept["curve"]}
+        weights = None if kept["weights"] is None else np.array(kept["weights"], np.float64)
+        return self._at(Supervision(kept["level"], kept["reason"], curve, kept["chosen"]), weights)
+
+    def _level_of_sample(self, asked: AskedLevel) -> Supervision:
+        """Take and keep the level and the weights that the first sample tells."""
+        level, data = asked.of(self.sample(0))
+        weights = data.feature_weights
+        kept = {
+            "level": float(level.level),
+            "reason": level.reason,
+            "curve": [[float(one), float(error)] for one, error in level.curve.items()],
+            "chosen": bool(level.chosen),
+            "weights": None if weights is None else weights.tolist(),
+        }
+        self.checkpoints.keep(_LEVEL, json.dumps(kept).encode())
+        return self._at(level, weights)
+
+    def _lacking(self, work: Work, tasks: Sequence[SampleTask]) -> list[SampleTask]:
+        """Return the tasks of which no result is kept, or none that can be read."""
+        for task in tasks:
+            content = None if task in self._kept else self.checkpoints.get(task.name)
+            if content is None:
+                continue
+            try:
+                self._kept[task] = None if content == _NOTHING else work.unpacked(content, task)
+            except (OmnirankError, ValueError, TypeError, LookupError, AttributeError) as problem:
+                logger.warning("the result of %s cannot be read (%s): it is computed again", task.name, problem)
+        return [task for task in tasks if task not in self._kept]
+
+    def results(self, work: Work, tasks: Sequence[SampleTask], before: Mapping[int, Any]) -> dict[int, Any]:
+        """Return the results by sample: those that are kept, and those computed now, two samples at a time.
+
+        What a task continues is sent to the worker that does the task, and to no other.
+        """
+        lacking = self._lacking(work, tasks)
+        if len(lacking) < len(tasks):
+            logger.info("%d of %s are kept of a run before", len(tasks) - len(lacking), counted(len(tasks), "result"))
+        results = dict(before) | {task.sample: self._kept.pop(task) for task in tasks if task in self._kept}
+        if lacking:
+            assert self._dealt is not None
+            n_jobs, n_each = self.n_jobs, 1
+            if not on_cluster(self.n_jobs):  # whose workers have memory of their own, and a sample each
+                n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
+                n_each = max(1, worker_count(self.n_jobs) // n_jobs)
+            dealt = replace(self._dealt, samples=self.samples)
+            grow = _SampleGrower(work, dealt, self.checkpoints, self._growing, self._weights, n_each)
+            given = [(task, before.get(task.sample)) for task in lacking]
+            computed = run_parallel(grow, given, n_jobs, description="growing trees on samples")
+            results |= {task.sample: result for task, result in zip(lacking, computed, strict=True)}
+        return results
+
+
+# A kept result of a sample whose target is constant.
+_NOTHING = b"{}"
+
+
+@dataclass(frozen=True, eq=False)
+class _SampleGrower:
+    """Reads a sample, does the work of a task on it, and keeps and returns the result; picklable."""
+
+    work: Work
+    dealt: DealtRows
+    checkpoints: Checkpoints
+    growing: Callable[[Dataset, int | None], GrowingData]
+    weights: np.ndarray | None
+    n_jobs: int
+
+    def __call__(self, given: tuple[SampleTask, Any]) -> Any:
+        task, before = given
+        data = replace(self.growing(self.dealt.read(task.sample), self.n_jobs), feature_weights=self.weights)
+        with progress_bars(False):  # there is one for all samples
+            try:
+                result = self.work.extended(self.work.prepare(data), task, self.n_jobs, before)
+            except ConstantTargetError:
+                result = None
+        if self.checkpoints.folder is not None:
+            self.checkpoints.keep(task.name, _NOTHING if result is None else self.work.packed(result))
+        return result
+
+
+def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Samples:
+    """Return the samples of data in parts on which trees are grown.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    entropy : int
+        Root of the random streams.
+    supervision : "auto", "cv" or float
+        The level of supervision: unlabelled examples are left out where it is 1.
+    """
+    if data.n_targets and not data.n_labelled:
+        raise DataError(f"no example of {data.name!r} has a known target value: open the shards without a target")
+    n_unlabelled = data.n_examples - data.n_labelled
+    if n_unlabelled and data.n_targets and supervision == 1:
+        logger.info("%d unlabelled examples are not used", n_unlabelled)
+        n_unlabelled = 0
+    bytes_of_row = row_bytes(data.example, clusters_features=n_unlabelled > 0)
+    samples = samples_within(data.source.max_memory, bytes_of_row, entropy, data.n_labelled, n_unlabelled)
+    logger.info("trees grow on %s of %r", counted(samples.n_samples, "sample"), data.name)
+    return samples
+
+
+def random_sample(data: ShardedDataset, entropy: int) -> Dataset:
+    """Return as many examples of data in parts, drawn at random, as leave room for a tree that is grown on them.
+
+    They are those of the first of the samples on which a forest would be grown.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    entropy : int
+        Root of the random streams.
+    """
+    samples = growing_samples(data, entropy, "auto")
+    with scratch_folder(data.scratch) as folder:
+        return deal_rows(data, samples, [0], folder, n_jobs=1).read(0)
+
+
+# -- the run ----------------------------------------------------------------------------------------------------
+
+
+class TreeRun:
+    """One run: it resolves the level of supervision, and grows trees up to the limits.
+
+    The trees and their results depend on their number alone, not on the clock: as many trees asked for at once are the
+    same ones.
+
+    Parameters
+    ----------
+    samples : WholeData or DealtSamples
+        The examples.
+    asked : AskedLevel
+        What was asked for as the level of supervision.
+    make_work : callable
+        Makes the work of a level of supervision and of the samples (None: there is one).
+    limits : Limits
+        How many trees there may be.
+    has_converged : callable
+        Tells from a result whether ``n_trees="auto"`` needs no more trees.
+    """
+
+    level: Supervision
+    work: Work
+
+    def __init__(
+        self,
+        samples: WholeData | DealtSamples,
+        asked: AskedLevel,
+        make_work: MakeWork,
+        limits: Limits,
+        has_converged: Callable[[Any], bool] = bool,
+    ) -> None:
+        self.samples, self.limits = samples, limits
+        self._asked, self._make_work, self._has_converged = asked, make_work, has_converged
+
+    @contextmanager
+    def begun(self) -> Iterator[TreeRun]:
+        """Resolve the level of supervision, and have the samples ready meanwhile."""
+        with self.samples.ready(self._asked, self._make_work, self.limits) as (self.level, self.work):
+            yield self
+
+    def results(self) -> Iterator[Any]:
+        """Grow trees; yield the result of all trees so far at each stop, and in the end."""
+        n_samples, grown = self.samples.n_samples, 0
+        results: dict[int, Any] = {}
+        merged: Any = None
+        clock = _Clock(self.limits.max_seconds, worker_count(self.samples.n_jobs), self.samples.step)
+        for stop in self.limits.stops(n_samples):
+            while grown < stop:
+                end = min(stop, grown + clock.trees_left(grown))
+                if end == grown:
+                    yield merged
+                    return
+                results = self.samples.results(self.work, sample_tasks(range(grown, end), n_samples), results)
+                grown = end
+                merged = self.work.merged(results, grown, n_samples)
+            yield merged
+            if self.limits.n_trees == "auto" and self._has_converged(merged):
+                return

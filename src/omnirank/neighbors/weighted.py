@@ -1,0 +1,634 @@
+"""Neighbours in a distance that weighs features by a ranking, and what they predict."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.errors import DataError, setting
+from omnirank.core.parallel import run_parallel
+from omnirank.core.parameters import check, check_weights, count
+from omnirank.data.table import Table, is_sparse
+from omnirank.neighbors.cells import Ranges, feature_ranges
+
+# Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
+_CELLS = 1 << 21
+_LARGEST = float(np.finfo(np.float64).max)
+_FEWEST_ROWS = 16
+_MOST_ROWS = 512
+
+
+def ranking_weights(importances: np.ndarray) -> np.ndarray:
+    """Return the weights of features in a distance: max(importance, 0), or 1 for all where none is positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.neighbors.weighted import ranking_weights
+    >>> ranking_weights(np.array([0.5, -0.1])).tolist(), ranking_weights(np.array([0.0, -0.1])).tolist()
+    ([0.5, 0.0], [1.0, 1.0])
+    """
+    weights = np.maximum(importances, 0.0)
+    return weights if weights.any() else np.ones(len(weights))
+
+
+def warn_of_many_neighbors(k: int, n_candidates: int, kind: str = "labelled ", stacklevel: int = 3) -> None:
+    """Warn if all examples that may be neighbours are neighbours: then the features decide nothing.
+
+    Parameters
+    ----------
+    k : int
+        Number of neighbours that was asked for.
+    n_candidates : int
+        Number of training examples that may be neighbours.
+    kind : str
+        Which examples these are.
+    stacklevel : int
+        Whose line the warning names: 3 is the caller of the caller.
+
+    Examples
+    --------
+    >>> from omnirank.neighbors.weighted import warn_of_many_neighbors
+    >>> warn_of_many_neighbors(5, 6)
+    """
+    if k >= n_candidates:
+        warnings.warn(
+            f"{setting('n_neighbors', k)}, but there are only {n_candidates} {kind}training examples: predictions "
+            "then hardly depend on the features; give a smaller number",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
+    r"""Return the numbers of the k training examples nearest to each test example, nearest first.
+
+    The distance is :math:`\sum_i w_i d_i^2` with the distances of cells as in `table_cells`: ranges are those of the
+    training examples, and test values outside them are farther than 1. Ties go to the example that comes first. The
+    nearest for a smaller k are the first of those for a larger one.
+
+    Parameters
+    ----------
+    train, test : Table
+        Features of the training and the test examples, with the same columns and levels.
+    weights : ndarray
+        Weight of each feature, not negative; not all 0.
+    k : int
+        Number of neighbours; all training examples where there are fewer.
+    n_jobs : int or None
+        Number of workers.
+
+    Notes
+    -----
+    Distances are first computed roughly, as products of matrices in single precision, with a bound of their error.
+    The training examples that can be among the nearest, given that bound, are then measured cell by cell in double
+    precision; where they are too many, products in double precision come in between. Distances that agree in their
+    leading 36 bits are ties. So the result depends neither on the order of summation nor on the number of workers.
+    Where pairs are few, all of them are measured.
+
+    Sparse features stay sparse where few cells are stored, none of them is missing, and there are at most two levels.
+
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eq. (11), whose
+    square root leaves the order of the neighbours as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.neighbors.weighted import weighted_neighbors
+    >>> train = Table.from_numeric(np.array([[0.0, 9.0], [1.0, 0.0], [2.0, 4.0]]))
+    >>> test = Table.from_numeric(np.array([[0.1, 0.0]]))
+    >>> weighted_neighbors(train, test, np.array([1.0, 0.0]), 2).tolist()
+    [[0, 1]]
+    """
+    return _nearest(train, test, weights, k, n_jobs)[0]
+
+
+def weighted_nearest(
+    train: Table, test: Table, weights: np.ndarray, k: int, ranges: Ranges
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `weighted_neighbors` returns, and the keys by which neighbours are ordered before their numbers.
+
+    The nearest of several blocks of training examples are those with the lowest keys.
+
+    Parameters
+    ----------
+    train, test, weights, k
+        As in `weighted_neighbors`.
+    ranges : Ranges
+        Ranges of all training examples, of which ``train`` are some.
+    """
+    from omnirank.neighbors.kernels.nearest import fill_keys
+
+    ids, examples = _nearest(train, test, weights, k, 1, ranges)
+    keys = np.empty(ids.shape)
+    fill_keys(examples.pairs(), ids, keys)
+    return ids, keys
+
+
+def _nearest(
+    train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None, ranges: Ranges | None = None
+) -> tuple[np.ndarray, Any]:
+    weights = check_weights("weights", weights, train.n_columns, "feature")
+    check("k", k, count(1))
+    if not train.n_rows:
+        raise DataError("there is no training example to be a neighbour")
+    used = np.flatnonzero(weights)
+    if ranges is not None:
+        numeric = np.flatnonzero(~train.is_nominal)
+        kept = np.isin(numeric, used)
+        ranges = Ranges(ranges.low[kept], ranges.span[kept])
+    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max(), ranges)
+    k = min(k, train.n_rows)
+    if are_few(test.n_rows, train.n_rows, examples.n_columns):
+        return nearest_of_all(examples.distances(), k), examples
+    ids = np.empty((test.n_rows, k), np.int32)
+    left = np.arange(test.n_rows)
+    for precision in examples.precisions:
+        if len(left):
+            left = _search(examples, left, precision, ids, train.n_rows, n_jobs)
+    return ids, examples
+
+
+def _search(
+    examples: Any, rows: np.ndarray, precision: Any, ids: np.ndarray, n_train: int, n_jobs: int | None
+) -> np.ndarray:
+    """Find the nearest of some test examples; return those for which more precision is needed."""
+    from omnirank.neighbors.kernels.tile import tile_width
+
+    width = tile_width(precision)
+    examples.prepare(precision, width, n_jobs)
+    nearest = partial(_nearest_of, examples, examples.pairs(), precision, width, n_train, ids.shape[1])
+    n_rows = min(max(_CELLS // n_train, _FEWEST_ROWS), _MOST_ROWS)
+    blocks = [rows[start : start + n_rows] for start in range(0, len(rows), n_rows)]
+    parts = run_parallel(nearest, blocks, n_jobs, description="searching neighbours")
+    nearest_ids, certain = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    ids[rows[certain]] = nearest_ids[certain]
+    return rows[~certain]
+
+
+def _nearest_of(
+    examples: Any, pairs: Any, precision: Any, width: int, n_train: int, k: int, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest of some test examples, and for which of them the result is certain."""
+    from omnirank.neighbors.kernels.nearest import settle
+
+    most = 0 if precision == np.float64 else 2 * k + 32
+    ids, certain = np.empty((len(rows), k), np.int32), np.empty(len(rows), bool)
+    rough = examples.rough(rows, precision, width)
+    settle(
+        pairs, rows, rough.lanes, n_train, rough.offsets, rough.errors, most,
+        np.empty(k, rough.lanes.dtype), np.empty(k), ids, certain,
+    )  # fmt: skip
+    return ids, certain
+
+
+def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = None) -> np.ndarray:
+    """Return the means of the known values of neighbours: one row per list of neighbours.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, P), NaN = unknown, or scipy.sparse container
+        What is known of the examples; in a sparse matrix everything is known.
+    ids : ndarray of int of shape (m, k)
+        Lists of neighbours.
+    default : ndarray of shape (P,), optional
+        The mean where the value is not known for any neighbour; by default that of all examples, or 0 if it is never
+        known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.neighbors.weighted import neighbor_means
+    >>> neighbor_means(np.array([[1.0], [3.0], [np.nan]]), np.array([[0, 1], [1, 2], [2, 2]])).tolist()
+    [[2.0], [3.0], [2.0]]
+    """
+    k = ids.shape[1]
+    if is_sparse(values):
+        ones = np.ones(ids.size)
+        chosen = sparse.csr_array((ones, ids.ravel(), np.arange(len(ids) + 1) * k), shape=(len(ids), values.shape[0]))
+        return (chosen @ values).toarray() / k
+    known = ~np.isnan(values)
+    if np.abs(values).max(initial=0.0, where=known) > _LARGEST / max(k, len(values)):
+        # sums of numbers near the largest float are infinite; a power of two changes no digit
+        unit = 2.0 ** math.ceil(math.log2(max(k, len(values))))
+        return unit * neighbor_means(values / unit, ids, None if default is None else default / unit)
+    if known.all():
+        return _sums(values, ids) / k
+    filled = np.where(known, values, 0.0)
+    if default is None:
+        default = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    n_known = _sums(known.astype(np.float64), ids)
+    return np.where(n_known > 0, _sums(filled, ids) / np.maximum(n_known, 1), default)
+
+
+def _sums(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Sums of the rows in each list, nearest first: equal lists give equal bits."""
+    sums = np.zeros((len(ids), values.shape[1]))
+    for place in range(ids.shape[1]):
+        sums += values[ids[:, place]]
+    return sums
+
+
+# Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
+_SPARSE_SHARE = 0.06
+# Rows that are brought into a matrix at a time.
+_ROWS = 512
+# Above 0, so that examples at distance 0 from each other are within the error.
+_TINY = 1e-30
+
+
+class Rough(NamedTuple):
+    """Approximate distances of some test examples.
+
+    lanes (n_rows * n_blocks, width): the distances less offsets (n_rows,), infinite beyond the last training example;
+    errors (n_rows,): how far they may be off.
+    """
+
+    lanes: np.ndarray
+    offsets: np.ndarray
+    errors: np.ndarray
+
+
+def weighted_examples(
+    train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None
+) -> DenseExamples | SparseExamples:
+    """Return test and training examples ready for products; weights are positive, the largest is 1.
+
+    Ranges are given where the training examples are only some of all; the tables are dense then.
+    """
+    if ranges is None and _stays_sparse(train) and _stays_sparse(test):
+        return SparseExamples.of(train, test, weights)
+    return DenseExamples.of(train, test, weights, ranges)
+
+
+def _stays_sparse(table: Table) -> bool:
+    """Whether distances are squared differences of stored cells: no missing cell, no level but absent or 1."""
+    if not table.is_sparse or table.n_missing:
+        return False
+    if any(levels is not None and len(levels) > 2 for levels in table.levels):
+        return False
+    return bool(table.matrix.nnz <= _SPARSE_SHARE * max(1, table.n_rows * table.n_columns))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseExamples:
+    """Sparse examples without missing cells: cells times the square roots of their weights, over their ranges.
+
+    Parameters
+    ----------
+    test, train : csr_array
+        The cells.
+    """
+
+    test: Any
+    train: Any
+
+    # in which distances are sought, one after the other
+    precisions: ClassVar[tuple[Any, ...]] = (np.float64,)
+
+    @classmethod
+    def of(cls, train: Table, test: Table, weights: np.ndarray) -> SparseExamples:
+        """Weigh the cells of both tables, by the ranges of the training table."""
+        scale = np.sqrt(weights)
+        numeric = np.flatnonzero(~train.is_nominal)
+        numbers = train.matrix[:, numeric]
+        # halves, because the difference of two numbers may be infinite
+        high, low = (np.asarray(ends(axis=0).todense()).ravel() * 0.5 for ends in (numbers.max, numbers.min))
+        span = 2 * (high - low) if train.n_rows else np.zeros(len(numeric))
+        scale[numeric] *= np.divide(1.0, span, out=np.zeros(len(span)), where=span > 0)
+        return cls(*(_scaled(table.matrix, scale) for table in (test, train)))
+
+    def pairs(self) -> Any:
+        """Return the cells from which exact distances are computed."""
+        from omnirank.neighbors.kernels.nearest import SparsePairs
+
+        parts = ((m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data) for m in (self.test, self.train))
+        return SparsePairs(*(array for part in parts for array in part))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of cells of an example."""
+        return int(self.train.shape[1])
+
+    def distances(self) -> np.ndarray:
+        """Return the exact distances of all pairs."""
+        return sparse_distances(self.test, self.train)
+
+    @cached_property
+    def _transposed(self) -> tuple[Any, np.ndarray]:
+        return self.train.T.tocsr(), _row_sums(self.train)
+
+    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
+        """Make what `rough` needs, before several workers ask for it."""
+        assert precision == np.float64
+        assert len(self._transposed[1])
+
+    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+        """Return approximate distances of some test examples."""
+        others, sizes = self._transposed
+        part = self.test[rows]
+        n_blocks = -(-len(sizes) // width)
+        products = np.full((len(rows), n_blocks * width), np.inf)
+        known = products[:, : len(sizes)]
+        known[:] = (part @ others).toarray()
+        known *= -2
+        known += sizes
+        offsets, largest = _row_sums(part), sizes.max(initial=0.0)
+        n_terms = int(np.diff(part.indptr).max(initial=0)) + 8
+        bound = 2 * np.sqrt(offsets * largest) + largest + offsets
+        return Rough(products.reshape(-1, width), offsets, n_terms * np.finfo(precision).eps * bound + _TINY)
+
+
+def _scaled(matrix: Any, scale: np.ndarray) -> Any:
+    scaled = (matrix @ sparse.diags_array(scale)).tocsr().astype(np.float64)
+    scaled.sort_indices()
+    return scaled
+
+
+def _row_sums(matrix: Any) -> np.ndarray:
+    """Sums of squares of the rows."""
+    return np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class DenseExamples:
+    """Dense examples of any kind.
+
+    Parameters
+    ----------
+    test, train : ndarray
+        Halves of the numbers (so that no range overflows), NaN where missing.
+    test_codes, train_codes : ndarray of int32
+        Levels, -1 where missing.
+    low, span, weight : ndarray
+        Smallest number and range (halves) in training, and weight, of each number.
+    level_weight : ndarray
+        Weight of each nominal feature.
+    n_levels : ndarray of int
+        Its number of levels.
+    """
+
+    test: np.ndarray
+    train: np.ndarray
+    test_codes: np.ndarray
+    train_codes: np.ndarray
+    low: np.ndarray
+    span: np.ndarray
+    weight: np.ndarray
+    level_weight: np.ndarray
+    n_levels: np.ndarray
+
+    precisions: ClassVar[tuple[Any, ...]] = (np.float32, np.float64)
+
+    @classmethod
+    def of(cls, train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None) -> DenseExamples:
+        """Read the cells of both tables; features that no training example knows are left out."""
+        ranges = feature_ranges(train) if ranges is None else ranges
+        numeric, nominal = np.flatnonzero(~train.is_nominal), np.flatnonzero(train.is_nominal)
+        n_levels = np.array([len(train.levels[i] or ()) for i in nominal.tolist()], np.int64)
+        known, several = ~np.isnan(ranges.span), n_levels > 1
+        far, near = (_numbers(table, numeric[known]) for table in (test, train))
+        far_codes, near_codes = (_codes(table, nominal[several]) for table in (test, train))
+        low, span, weight = ranges.low[known], ranges.span[known], weights[numeric][known]
+        with np.errstate(over="ignore", divide="ignore"):
+            tiny = (span > 0) & ~np.isfinite(1 / span)
+        if tiny.any():  # ranges too small for a factor: cells are scaled beforehand
+            for cells in (far, near):
+                cells[:, tiny] = (cells[:, tiny] - low[tiny]) / span[tiny]
+            low, span = np.where(tiny, 0.0, low), np.where(tiny, 1.0, span)
+        level_weight = weights[nominal][several]
+        return cls(far, near, far_codes, near_codes, low, span, weight, level_weight, n_levels[several])
+
+    @cached_property
+    def _factor(self) -> np.ndarray:
+        return np.divide(np.sqrt(self.weight), self.span, out=np.zeros(len(self.span)), where=self.span > 0)
+
+    @cached_property
+    def _level_missing(self) -> np.ndarray:
+        return self.level_weight * (1 - 1 / self.n_levels) ** 2
+
+    def pairs(self) -> Any:
+        """Return the cells from which exact distances are computed."""
+        from omnirank.neighbors.kernels.nearest import DensePairs
+
+        complete = not len(self._unknown_numbers)
+        return DensePairs(
+            self.test,
+            self.train,
+            self.test_codes,
+            self.train_codes,
+            self._factor,
+            self.low,
+            self.span,
+            self.weight,
+            self.level_weight,
+            self._level_missing,
+            np.int64(complete),
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of cells of an example."""
+        return len(self.weight) + len(self.n_levels)
+
+    def distances(self) -> np.ndarray:
+        """Return the exact distances of all pairs."""
+        return dense_distances(self.pairs())
+
+    # -- products ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _center(self) -> np.ndarray:
+        """Mean of the training examples."""
+        if not len(self._unknown_numbers):
+            return np.asarray(self.train.mean(axis=0))
+        known = ~np.isnan(self.train)
+        return np.where(known, self.train, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+
+    def _fill(self, part: int, rows: Any, matrix: np.ndarray) -> np.ndarray:
+        r"""Write test (0) or training (1) examples into a matrix; return what is added to the distances of each.
+
+        A number contributes :math:`(v - v')^2 + g m' + m (g' + w m')`, where v is the centred number times its factor
+        (0 if missing), m the mask of missing cells and :math:`g = w \max(t, 1 - t)^2 - v^2` (0 if missing); with both
+        missing, w. A level contributes :math:`|h - h'|^2 + (u - w / 2)(m + m') + (w - u) m m'`, where h is its
+        one-hot vector times :math:`\sqrt{w / 2}`, 0 if missing, and :math:`u = w (1 - 1 / |X|)^2`.
+        """
+        numbers, codes = ((self.test, self.test_codes), (self.train, self.train_codes))[part]
+        numbers, codes = numbers[rows], codes[rows]
+        sign = 1.0 if part else -2.0
+        v = numbers - self._center
+        v *= self._factor
+        missing = np.isnan(v)
+        if len(self._unknown_numbers):
+            v[missing] = 0.0
+        offsets = np.einsum("ij,ij->i", v, v)
+        parts, known = [v if part else np.multiply(v, sign)], codes >= 0
+        if codes.shape[1]:
+            hot = self._one_hot(codes)
+            offsets += (hot**2).sum(axis=1) + (~known) @ (self._level_missing - self.level_weight / 2)
+            parts.append(sign * hot)
+        some, unknown = self._unknown_numbers, self._unknown_levels
+        if len(some):
+            m, weight = missing[:, some].astype(np.float64), self.weight[some]
+            t = (numbers[:, some] - self.low[some]) / np.where(self.span[some] > 0, self.span[some], np.inf)
+            g = np.where(missing[:, some], 0.0, weight * np.maximum(t, 1 - t) ** 2 - v[:, some] ** 2)
+            parts += [m, g + weight * m] if part else [g, m]
+        if len(unknown):
+            both = np.sqrt(self.level_weight - self._level_missing)[unknown]
+            parts.append(~known[:, unknown] * both)
+        np.concatenate(parts, axis=1, out=matrix[:, :-1], casting="same_kind")
+        return offsets
+
+    @cached_property
+    def _unknown_numbers(self) -> np.ndarray:
+        """Numbers with missing cells."""
+        return np.flatnonzero(np.isnan(self.test).any(axis=0) | np.isnan(self.train).any(axis=0))
+
+    @cached_property
+    def _unknown_levels(self) -> np.ndarray:
+        """Nominal features with missing cells."""
+        return np.flatnonzero((self.test_codes < 0).any(axis=0) | (self.train_codes < 0).any(axis=0))
+
+    @property
+    def _width(self) -> int:
+        """Number of columns, with the last one for what belongs to the training examples."""
+        n_columns = len(self.weight) + 2 * len(self._unknown_numbers)
+        return int(n_columns + self.n_levels.sum() + len(self._unknown_levels) + 1)
+
+    def _one_hot(self, codes: np.ndarray) -> np.ndarray:
+        start = np.concatenate([[0], np.cumsum(self.n_levels)]).astype(np.int64)
+        hot = np.zeros((len(codes), start[-1]))
+        rows, columns = np.nonzero(codes >= 0)
+        hot[rows, start[columns] + codes[rows, columns]] = np.sqrt(self.level_weight / 2)[columns]
+        return hot
+
+    @cached_property
+    def _matrices(self) -> dict[Any, tuple[np.ndarray, float, float]]:
+        return {}
+
+    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
+        """Make the matrix of the training examples, its largest norm and the largest number in its last column."""
+        n_train = len(self.train)
+        wide = np.zeros((-(-n_train // width) * width, self._width), precision)
+        wide[n_train:, -1] = np.inf
+        blocks = [slice(start, min(start + _ROWS, n_train)) for start in range(0, n_train, _ROWS)]
+        parts, norms, sizes = zip(*run_parallel(partial(self._filled, precision), blocks, n_jobs), strict=True)
+        np.concatenate(parts, out=wide[:n_train])
+        self._matrices[precision] = wide, max(norms), max(sizes)
+
+    def _filled(self, precision: Any, rows: slice) -> tuple[np.ndarray, float, float]:
+        """The matrix of some training examples, its largest norm and the largest number in its last column."""
+        part = np.empty((rows.stop - rows.start, self._width), precision)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = self._fill(1, rows, part)
+            part[:, -1] = sizes
+            return part, float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
+
+    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+        """Return approximate distances of some test examples.
+
+        A sum of n products rounded n times is wrong by at most n eps times the sum of their absolute values, which is
+        at most the product of the norms.
+        """
+        wide, largest, size = self._matrices[precision]
+        test = np.ones((len(rows), wide.shape[1]), precision)
+        with np.errstate(over="ignore", invalid="ignore"):
+            offsets = self._fill(0, rows, test)
+            bound = _norms(test[:, :-1]) * largest + size + np.abs(offsets)
+            errors = (wide.shape[1] + 8) * np.finfo(precision).eps * bound + _TINY
+            return Rough(np.matmul(test, wide.T).reshape(-1, width), offsets, errors)
+
+
+def _numbers(table: Table, columns: np.ndarray) -> np.ndarray:
+    """Halves of numbers, dense."""
+    part = table.select(columns)
+    cells = part.matrix.toarray() if part.is_sparse else part.numeric
+    return np.ascontiguousarray(cells * 0.5, dtype=np.float64)
+
+
+def _codes(table: Table, columns: np.ndarray) -> np.ndarray:
+    if not len(columns):
+        return np.empty((table.n_rows, 0), np.int32)
+    return np.column_stack([table.column(i) for i in columns.tolist()]).astype(np.int32)
+
+
+def _norms(matrix: np.ndarray) -> np.ndarray:
+    """Norms of the rows."""
+    return np.sqrt(np.einsum("ij,ij->i", matrix, matrix).astype(np.float64)) * (1 + 1e-3)
+
+
+# Up to so many pairs of cells, measuring all of them takes no longer than looking for those that have to be measured.
+_MOST_CELLS = 1 << 16
+
+
+def are_few(n_test: int, n_train: int, n_columns: int) -> bool:
+    """Whether all pairs of examples are measured."""
+    return n_test * n_train * max(n_columns, 1) <= _MOST_CELLS
+
+
+def nearest_of_all(distances: np.ndarray, k: int) -> np.ndarray:
+    """Return the numbers of the k training examples nearest to each test example, ties by number.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_test, n_train)
+        All of them; those that agree in their leading bits are ties.
+    k : int
+        Number of neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.neighbors.weighted import nearest_of_all
+    >>> nearest_of_all(np.array([[0.3, 0.1 + 0.2, 0.1]]), 2).tolist()
+    [[2, 0]]
+    """
+    from omnirank.neighbors.kernels.nearest import TIE_BITS
+
+    fraction, exponent = np.frexp(distances)
+    # 0 and infinity stay what they are
+    keys = np.ldexp(np.rint(fraction * 2.0**TIE_BITS), exponent - TIE_BITS)
+    return np.argsort(keys, axis=1, kind="stable")[:, :k].astype(np.int32)
+
+
+def dense_distances(pairs: Any) -> np.ndarray:
+    """Return the weighted squared distances of all pairs of test and training examples.
+
+    Parameters
+    ----------
+    pairs : DensePairs
+        The cells.
+    """
+    with np.errstate(over="ignore"):
+        off = (pairs.test[:, None] - pairs.train) * pairs.factor
+        distances = np.asarray(np.einsum("ijc,ijc->ij", off, off))
+        if not pairs.complete:
+            distances = np.where(np.isnan(off), _unknown(pairs), off * off).sum(axis=2)
+    if pairs.test_codes.shape[1]:
+        one, other = pairs.test_codes[:, None], pairs.train_codes
+        missing = (one < 0) | (other < 0)
+        distances += np.where(missing, pairs.level_missing, pairs.level_weight * (one != other)).sum(axis=2)
+    return distances
+
+
+def _unknown(pairs: Any) -> np.ndarray:
+    """Squared distances of cells of which one or both are missing: the largest that may be."""
+    one, other = np.isnan(pairs.test)[:, None], np.isnan(pairs.train)
+    place = (np.where(one, pairs.train, pairs.test[:, None]) - pairs.low) / np.where(pairs.span > 0, pairs.span, 1.0)
+    farthest = np.where((pairs.span > 0) & ~(one & other), np.maximum(place, 1.0 - place), 1.0)
+    return np.asarray(pairs.weight * farthest * farthest)
+
+
+def sparse_distances(test: Any, train: Any) -> np.ndarray:
+    """Return the squared distances of all pairs of rows of two sparse matrices."""
+    off = test.toarray()[:, None] - train.toarray()
+    return np.asarray(np.einsum("ijc,ijc->ij", off, off))

@@ -1,0 +1,159 @@
+"""The tables of multi-label classification."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+from table_parts import (
+    ENSEMBLES,
+    HERE,
+    PAIRS,
+    beside,
+    best_values,
+    figures,
+    markdown,
+    number,
+    p_text,
+    published,
+    shown,
+    values,
+)
+
+from omnirank.evaluation.statistics import compare_methods
+from omnirank.measures import MEASURES
+
+DISTANCES = ["Relief hamming", "Relief accuracy", "Relief f1", "Relief subset"]
+
+# The measures of the MLC study, in its order and words.
+MLC_MEASURES = {
+    "hamming_loss": "Hamming loss",
+    "subset_accuracy": "subset accuracy",
+    "jaccard_samples": "ML accuracy",
+    "precision_samples": "ML precision",
+    "recall_samples": "ML recall",
+    "f1_samples": "ML F1",
+    "precision_micro": "micro precision",
+    "recall_micro": "micro recall",
+    "f1_micro": "micro F1",
+    "one_error": "one error",
+    "coverage": "coverage",
+    "ranking_loss": "ranking loss",
+    "mean_auroc": "average AUROC",
+    "mean_auprc": "average AUPRC",
+    "pooled_auprc": "AU(avg PRC)",
+}
+
+
+def mlc_baseline() -> str:
+    """No ranking, all measures, beside the published results."""
+    printed = published("mlc_15nn")
+    found = figures("mlc")
+    ours = found[found["label"] == "15NN"].set_index("data")
+    rows = []
+    for measure, name in MLC_MEASURES.items():
+        digits = 4 if measure == "hamming_loss" else 3
+        cells = [f"{number(ours.loc[data, measure], digits)} ({printed.loc[measure, data]})" for data in ours.index]
+        rows.append([name, *cells])
+    return markdown(["measure", *ours.index], rows)
+
+
+def mlc_ranges() -> str:
+    """No ranking, with ranges of training and test examples together, beside the published results."""
+    ours = pd.read_csv(HERE / "results" / "mlc_ranges.csv", index_col=0)
+    printed, found = published("mlc_15nn"), figures("mlc")
+    trained = found[found["label"] == "15NN"].set_index("data")
+    rows, agree = [], []
+    for measure, title in MLC_MEASURES.items():
+        cells = [title]
+        for data in ours.index:
+            found_here = (trained.loc[data, measure], ours.loc[data, measure])
+            cells += [*(number(value, 4) for value in found_here), printed.loc[measure, data]]
+            agree.append([_agrees(value, printed.loc[measure, data]) for value in found_here])
+        rows.append(cells)
+    heading = [f"{data}{what}" for data in ours.index for what in (", training", ", both", ", published")]
+    before, after = pd.DataFrame(agree).sum()
+    return markdown(["measure", *heading], rows) + (
+        f"\n\nWith the ranges of both, {after} of {len(agree)} results agree with the published ones in all digits; "
+        f"with those of the training examples {before} do."
+    )
+
+
+def _agrees(value: float, printed: str) -> bool:
+    """Whether a value rounds to the printed one, which has three significant digits (zeros only fill the column)."""
+    exact = float(printed)
+    unit = 10.0 ** -len(printed.rpartition(".")[2])
+    if exact:
+        unit = max(unit, 10.0 ** (math.floor(math.log10(exact)) - 2))
+    return abs(value - exact) <= unit / 2 * (1 + 1e-6)
+
+
+def mlc_auprc() -> str:
+    """AU(avg PRC) of all methods beside the published results."""
+    return beside(values("mlc", "pooled_auprc"), published("mlc_pooled_auprc"), ["15NN", "Relief", *PAIRS])
+
+
+def mlc_ensembles() -> str:
+    """Average ranks of the ensembles for each score and measure, with the published ones in parentheses."""
+    printed = published("mlc_ensembles")
+    rows = []
+    for measure, title in MLC_MEASURES.items():
+        ours, cells = values("mlc", measure), []
+        for score in ("genie3", "symbolic"):
+            pairs = [f"{ensemble} {score}" for ensemble in ENSEMBLES]
+            found = compare_methods(ours[pairs], MEASURES[measure].larger_is_better, decimals=3)
+            cells.append(" / ".join(number(found.average_ranks[pair], 2) for pair in pairs))
+            cells.append(" / ".join(printed.loc[measure, f"{score} {ensemble}"] for ensemble in ENSEMBLES))
+            cells.append(f"{p_text(found.p_value)} ({printed.loc[measure, f'{score} p']})")
+        rows.append([title, *cells])
+    heading = ["Genie3, ours", "published", "p", "Symbolic, ours", "published", "p"]
+    return markdown(["measure", *heading], rows)
+
+
+def mlc_scores() -> str:
+    """Average ranks of the best pair of each score and Relief, with the published ones in parentheses."""
+    printed = published("mlc_scores")
+    rows = []
+    for measure, title in MLC_MEASURES.items():
+        table = values("mlc", measure)[list(printed.columns)]
+        found = compare_methods(table, MEASURES[measure].larger_is_better, decimals=3)
+        cells = [f"{found.average_ranks[name]:.2f} ({printed.loc[measure, name]})" for name in printed.columns]
+        rows.append([title, *cells, p_text(found.p_value)])
+    return markdown(["measure", *map(shown, printed.columns), "p"], rows)
+
+
+def mlc_relevance() -> str:
+    """How many data sets each pair improves on, for each measure."""
+    rows = []
+    methods = [*PAIRS, "Relief"]
+    for measure, title in MLC_MEASURES.items():
+        table = values("mlc", measure).round(3)
+        sign = 1 if MEASURES[measure].larger_is_better else -1
+        rows.append([title, *(str(int((sign * (table[name] - table["15NN"]) > 0).sum())) for name in methods)])
+    return markdown(["measure", *map(shown, methods)], rows)
+
+
+def mlc_distances() -> str:
+    """Average ranks of the target distances of Relief, each with its best setting."""
+    measures = ["jaccard_samples", "f1_samples", "subset_accuracy", "hamming_loss", "precision_samples"]
+    rows = [_distance_row(measure) for measure in [*measures, "recall_samples", "pooled_auprc", "one_error"]]
+    return markdown(["measure", "Hamming", "accuracy", "F1", "subset", "p"], rows)
+
+
+def _distance_row(measure: str) -> list[str]:
+    found = compare_methods(
+        best_values("mlc", measure, DISTANCES), MEASURES[measure].larger_is_better, decimals=3, control=DISTANCES[0]
+    )
+    ranks = [number(found.average_ranks[name], 2) for name in DISTANCES]
+    return [MLC_MEASURES[measure], *ranks, p_text(found.p_value)]
+
+
+TABLES = [
+    mlc_baseline,
+    mlc_ranges,
+    mlc_auprc,
+    mlc_ensembles,
+    mlc_scores,
+    mlc_relevance,
+    mlc_distances,
+]

@@ -1,0 +1,128 @@
+"""The tables of multi-target regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from table_parts import (
+    HERE,
+    PAIRS,
+    SCORES,
+    markdown,
+    number,
+    p_text,
+    published,
+    ranks_table,
+    relevance_table,
+    shown,
+    values,
+)
+
+from omnirank.evaluation.statistics import compare_methods
+
+MTR_RELIEF = "Relief (n_iterations=1.0 n_neighbors=15)"
+
+
+def mtr_published() -> str:
+    """RRMSE per data set beside the published means, with the deviation over our splits."""
+    printed = published("mtr_rrmse")
+    methods = list(printed.columns)
+    ours, spread = values("mtr", "rrmse")[methods], values("mtr", "deviation")[methods]
+    rows = []
+    for data in ours.index:
+        cells = [f"{ours.loc[data, m]:.3f} ± {spread.loc[data, m]:.3f} ({printed.loc[data, m]})" for m in methods]
+        rows.append([data, *cells])
+    near = ((ours - printed.loc[ours.index].astype(float)).abs() <= spread).to_numpy()
+    return markdown(["data set", *map(shown, methods)], rows) + (
+        f"\n\nOf the {near.size} published means, {near.sum()} lie within one standard deviation of ours."
+    )
+
+
+def mtr_all() -> str:
+    """RRMSE of all methods."""
+    ours = values("mtr", "rrmse")
+    methods = ["5NN", *PAIRS, *(f"RF-STR {score}" for score in SCORES), MTR_RELIEF]
+    rows = [[shown(method), *(number(value) for value in ours[method])] for method in methods]
+    return markdown(["ranking", *ours.index], rows)
+
+
+def mtr_missing() -> str:
+    """RRMSE on osales with and without features of which most values are missing."""
+    ours = pd.read_csv(HERE / "results" / "mtr_missing.csv", index_col=0)
+    rows = [[shown(str(name)), number(row["all"]), number(row["without"])] for name, row in ours.iterrows()]
+    return markdown(["osales", "all features", "without those of which most values are missing"], rows)
+
+
+def mtr_ranks() -> str:
+    """Average ranks of the eight pairs, Relief and no ranking."""
+    return ranks_table("mtr", "rrmse", ["5NN", *PAIRS, MTR_RELIEF], decimals=3)
+
+
+def mtr_relevance() -> str:
+    """Rankings against no ranking."""
+    methods = list(published("mtr_relevance").index)
+    return relevance_table("mtr", "rrmse", "5NN", "mtr_relevance", methods, decimals=3)
+
+
+def mtr_ensembles() -> str:
+    """Best ensemble for each score, and native against single-target."""
+    ours, seconds = values("mtr", "rrmse"), values("mtr", "seconds")
+    rows = []
+    for score, printed in zip(SCORES, ("0.476", "0.877", "0.0170 (Wilcoxon)"), strict=True):
+        pairs = [pair for pair in PAIRS if pair.endswith(score)]
+        found = compare_methods(ours[pairs], larger_is_better=False, decimals=3)
+        ranks = ", ".join(f"{name.split()[0]} {rank:.2f}" for name, rank in found.average_ranks.items())
+        rows.append([SCORES[score], ranks, p_text(found.p_value), printed])
+    table = markdown(["score", "average ranks, best first", "p", "published p"], rows)
+    faster = (seconds["RF genie3"] < seconds["RF-STR genie3"]).sum()
+    ratio = (seconds["RF-STR genie3"] / seconds["RF genie3"]).median()
+    return f"{table}\n\nThe native random forest took less time than one forest per target on {faster} of " + (
+        f"{len(seconds)} data sets; in the median, one per target took {ratio:.1f} times as long."
+    )
+
+
+def mtr_weights() -> str:
+    """Average ranks of the weights of Symbolic for each ensemble, beside the published ones."""
+    ours, printed = values("mtr", "rrmse"), published("mtr_weights")
+    rows = []
+    for ensemble in printed.index:
+        table = pd.DataFrame({"0.5": ours[f"{ensemble} symbolic"]})
+        for weight in ("0.25", "0.75", "1.0"):
+            table[weight] = ours[f"{ensemble} other symbolic (symbolic_weight={weight})"]
+        found = compare_methods(table, larger_is_better=False, decimals=3)
+        cells = [_with_printed(found.average_ranks[w], printed.loc[ensemble, w]) for w in printed.columns[:-1]]
+        rows.append([ensemble, *cells, f"{p_text(found.p_value)} ({printed.loc[ensemble, 'p']})"])
+    return markdown(["ensemble", *(f"w = {weight}" for weight in printed.columns[:-1]), "p"], rows)
+
+
+def _with_printed(value: float, printed: Any) -> str:
+    return number(value, 2) if pd.isna(printed) else f"{number(value, 2)} ({printed})"
+
+
+def mtr_relief() -> str:
+    """Average ranks of the settings of Relief."""
+    ours = values("mtr", "rrmse")
+    settings = [name for name in ours.columns if name.startswith("Relief")]
+    found = compare_methods(ours[settings], larger_is_better=False, decimals=3)
+    shares, counts = (0.25, 0.5, 1.0), (1, 5, 15, 30, 40)
+    rows = [
+        [
+            f"m = {share:.0%}".replace("%", " %"),
+            *(number(found.average_ranks[f"Relief (n_iterations={share} n_neighbors={k})"], 2) for k in counts),
+        ]
+        for share in shares
+    ]
+    return markdown(["", *(f"k = {k}" for k in counts)], rows) + "\n\n" + found.summary()
+
+
+TABLES = [
+    mtr_published,
+    mtr_all,
+    mtr_missing,
+    mtr_ranks,
+    mtr_relevance,
+    mtr_ensembles,
+    mtr_weights,
+    mtr_relief,
+]

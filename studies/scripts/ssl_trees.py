@@ -1,0 +1,105 @@
+"""Single trees and forests with and without unlabelled examples, on label sets, judged transductively.
+
+    python studies/scripts/ssl_trees.py DATA [SET ...]
+
+DATA is the folder of the data sets. So many examples keep their labels; the others train without and test with them.
+One line per data set, number of labels, repetition and model is added to ssl_trees_raw.csv beside this file.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import omnirank as om
+from omnirank.evaluation.folds import make_folds
+from omnirank.measures import measure
+
+LABELLED = (50, 100, 200, 350, 500)
+REPETITIONS = 10
+SECONDS = 200
+TREE_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0, "auto")
+FOREST_LEVELS = (0.5, 1.0, "auto")
+FILES = {
+    "emotions": "emotions.arff.gz",
+    "scene": "scene-train.arff.gz",
+    "genbase": "genbase.arff.gz",
+    "medical": "medical.arff",
+    "birds": "birds-train.arff.gz",
+    "enron": "enron.arff.gz",
+}
+DERIVED = ("rivers", "cellcycle")
+FIELDS = ("set", "labelled", "repetition", "model", "supervision", "level", "auprc", "nodes", "gain", "standard_error")
+FIELDS += ("seconds",)
+
+
+def load(folder: Path, name: str) -> om.Dataset:
+    """Return a set of labels; of numbers and of a hierarchy, which species occur and the functions at the top."""
+    if name == "rivers":
+        data = om.load(folder / "mtr" / "wq.arff.gz", target="last:14")
+        return om.Dataset(data.X, (np.asarray(data.y) > 0).astype(int), task="multi-label")
+    if name == "cellcycle":
+        data = om.load(folder / "hmlc" / "cellcycle_FUN" / "cellcycle_FUN.train.arff.gz")
+        top = data.y[:, data.hierarchy.roots].toarray()
+        return om.Dataset(data.X, top.astype(int), task="multi-label")
+    ignored = {"ignore": "protein"} if name == "genbase" else {}
+    return om.load(folder / "mlc" / name / FILES[name], labels=folder / "mlc" / name / f"{name}.xml", **ignored)
+
+
+def figures(model: object, train: om.Dataset, test: om.Dataset) -> dict:
+    """Fit and judge one model."""
+    start = time.perf_counter()
+    model.fit(train)
+    seconds = time.perf_counter() - start
+    predicted = model.predict_proba(test)
+    found = measure(test.target, np.asarray(predicted), training=train.target, task=test.task)
+    curve = model.supervision_curve_
+    noise = re.search(r"standard error of the difference (\S+)$", model.supervision_reason_)
+    return {
+        "level": model.supervision_,
+        "auprc": f"{found['pooled_auprc']:.5f}",
+        "nodes": model.tree_.n_nodes if hasattr(model, "tree_") else "",
+        "gain": f"{curve[1.0] - min(curve[w] for w in curve if w < 1):.5f}" if 1.0 in curve else "",
+        "standard_error": noise.group(1) if noise else "",
+        "seconds": f"{seconds:.3f}",
+    }
+
+
+def main(folder: Path, names: list[str], out: Path) -> None:
+    """Run the study and add to its figures."""
+    warnings.simplefilter("ignore")
+    new = not out.exists()
+    with out.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if new:
+            writer.writeheader()
+        for name in names or (*FILES, *DERIVED):
+            data = load(folder, name)
+            start = time.perf_counter()
+            counts = [n for n in LABELLED if n < data.n_examples - 100]
+            folds = make_folds(data, "transductive", labelled=counts, repetitions=REPETITIONS, random_state=0)
+            for fold in sorted(folds, key=lambda fold: fold.key.split("repetition=")[1]):
+                train, test = fold.training(data), fold.testing(data)
+                models = [
+                    ("tree", w, om.PCTClassifier(pruning="m5", supervision=w, random_state=0)) for w in TREE_LEVELS
+                ]
+                models += [
+                    ("forest", w, om.PCTForestClassifier(n_trees=50, supervision=w, random_state=0))
+                    for w in FOREST_LEVELS
+                ]
+                place = {"set": name, "labelled": fold.n_labelled, "repetition": fold.key.split("repetition=")[1]}
+                for kind, w, model in models:
+                    writer.writerow(place | {"model": kind, "supervision": w} | figures(model, train, test))
+                file.flush()
+                if time.perf_counter() - start > SECONDS:
+                    break
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:], Path(__file__).with_name("ssl_trees_raw.csv"))

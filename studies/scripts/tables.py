@@ -1,0 +1,278 @@
+"""Write the tables of the pages on few labels and on defaults from the figures beside them.
+
+    python studies/scripts/tables.py
+
+Replaces what stands between ``<!-- table NAME -->`` and ``<!-- end -->`` in studies/*.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pandas as pd
+
+from omnirank.evaluation.statistics import wilcoxon_test
+
+PAGES = Path(__file__).parent.parent
+FIGURES = PAGES / "results"
+BENCHMARKS = PAGES.parent / "benchmarks" / "results"
+CLEAR = 2.57
+
+
+def read(name: str) -> pd.DataFrame:
+    """Return one file of figures."""
+    return pd.read_csv(FIGURES / f"{name}.csv")
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table; the first column holds words, the others numbers."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def difference(mean: float, sem: float) -> str:
+    """Return a difference with its standard error; bold where it is clear."""
+    text = f"{mean:+.4f}" + ("" if pd.isna(sem) else f" ± {sem:.4f}")
+    return f"**{text}**" if sem > 0 and abs(mean) > CLEAR * sem else text
+
+
+def like_for_like() -> str:
+    """Rankings of "auto" and half-supervised ones, set by set, by falling clustering hypothesis."""
+    found = read("few_labels")
+    rows = []
+    for (name, hypothesis), part in found.groupby(["set", "hypothesis"]):
+        by = part.set_index(["score", "variant"])
+        cells = [f"{hypothesis:.2f}", f"{by.loc[('genie3', 'auto'), 'used']:.0%}".replace("%", " %")]
+        for score in ("genie3", "symbolic"):
+            cells += [
+                difference(by.loc[(score, "auto"), mode], by.loc[(score, "auto"), f"{mode}_sem"])
+                for mode in ("same_examples", "oracle")
+            ]
+        rows.append((hypothesis, [name, *cells]))
+    rows.sort(key=lambda row: -row[0])
+    head = ["data set", "CH", "used", "Genie3, same examples", "Genie3, oracle", "Symbolic, same", "Symbolic, oracle"]
+    return markdown(head, [row for _, row in rows])
+
+
+def like_for_like_summary() -> str:
+    """Means over the sets, clear wins and losses, and how gains go with the clustering hypothesis."""
+    found = read("few_labels")
+    rows = []
+    for (variant, score), part in found.groupby(["variant", "score"]):
+        named = {"auto": '"auto"', "half": "w = 0.5"}[variant]
+        for mode, words in (("same_examples", "same examples"), ("oracle", "oracle")):
+            z = part[mode] / part[f"{mode}_sem"].where(part[f"{mode}_sem"] > 0)
+            rows.append(
+                [
+                    f"{named}, {score}, {words}",
+                    str(len(part)),
+                    f"{part[mode].mean():+.4f} ± {part[mode].sem():.4f}",
+                    f"{part[mode].min():+.4f} to {part[mode].max():+.4f}",
+                    f"{(part[mode] > 1e-9).sum()} / {(part[mode] < -1e-9).sum()}",
+                    f"{(z > CLEAR).sum()} / {(z < -CLEAR).sum()}",
+                    f"{part[mode].corr(part['hypothesis'], method='spearman'):+.2f}",
+                ]
+            )
+    head = ["ranking", "sets", "mean difference", "range", "better / worse", "clearly", "correlation with CH"]
+    return markdown(head, rows)
+
+
+def by_count() -> str:
+    """Mean differences of "auto" by number of labelled examples."""
+    found = read("few_labels_by_count").set_index(["score", "labelled"])
+    counts = sorted({n for _, n in found.index})
+    rows = []
+    for score in ("genie3", "symbolic"):
+        for mode, words in (("same_examples", "same examples"), ("oracle", "oracle")):
+            rows.append([f"{score}, {words}", *(f"{found.loc[(score, n), mode]:+.4f}" for n in counts)])
+    return markdown(["labelled examples", *map(str, counts)], rows)
+
+
+def variants() -> str:
+    """The variants, by score."""
+    found = read("few_labels_variants")
+    found = found[~found["variant"].isin(["w=1", "uniform"])].sort_values(["score", "oracle"], ascending=[True, False])
+    rows = []
+    for row in found.to_dict("records"):
+        cells = [f"{row['score']}: {row['variant']}", str(row["sets"])]
+        for mode in ("same_examples", "oracle"):
+            cells.append(f"{row[mode]:+.4f} ± {row[f'{mode}_sem']:.4f}")
+            cells.append(f"{row[f'{mode}_clearly_better']} / {row[f'{mode}_clearly_worse']}")
+        rows.append(cells)
+    return markdown(["variant", "sets", "same examples", "clearly better / worse", "oracle", "clearly"], rows)
+
+
+def judges() -> str:
+    """What comes of following each judge."""
+    found = read("few_labels_judges")
+    rows = []
+    for rule in found["rule"].unique():
+        cells = []
+        for score in ("genie3", "symbolic"):
+            part = found[(found["rule"] == rule) & (found["score"] == score)].set_index("set")
+            others = part.drop(index="madelon")
+            cells += [f"{others[mode].mean():+.4f} ({others[mode].min():+.4f})" for mode in ("same_examples", "oracle")]
+            cells += [f"{part.loc['madelon', 'oracle']:+.3f}", f"{part.loc['madelon', 'true']:.2f}"]
+        rows.append([rule, *cells])
+    head = ["rule"]
+    for score in ("Genie3", "Symbolic"):
+        head += [f"{score}, same", "oracle", "Madelon", "true"]
+    return markdown(head, rows)
+
+
+def published() -> str:
+    """Differences in the published set-up beside the printed ones."""
+    ours = read("few_labels_published").set_index(["set", "measure", "neighbors"])
+    rows = []
+    for row in read("printed_ssl_differences").to_dict("records"):
+        place = row["set"], row["measure"], row["neighbors"]
+        if place not in ours.index:
+            continue
+        own = ours.loc[place]
+        at_20 = ours.loc[(row["set"], row["measure"], 20)]
+        cells = [f"{row[s]:+.3f}" for s in ("genie3", "symbolic")]
+        cells += [f"{own[s]:+.3f}" for s in ("genie3", "symbolic", "equal weights")]
+        rows.append([row["set"], *cells, f"{at_20['genie3']:+.3f}"])
+    head = ["data set", "Genie3 printed", "Symbolic printed", "Genie3", "Symbolic", "equal weights", "Genie3, 20NN"]
+    return markdown(head, rows)
+
+
+def trees() -> str:
+    """Single trees: quality by level."""
+    return _models("tree", ["1.0", "0.75", "0.5", "0.25", "0.0", "auto"])
+
+
+def forests() -> str:
+    """Forests: quality by level."""
+    return _models("forest", ["1.0", "0.5", "auto"])
+
+
+def _models(kind: str, levels: list[str]) -> str:
+    found = read("ssl_trees")
+    found = found[found["model"] == kind].set_index(["set", "labelled", "supervision"])
+    rows = []
+    for name, labelled in dict.fromkeys((s, n) for s, n, _ in found.index):
+        cells = [f"{found.loc[(name, labelled, w), 'auprc']:.3f}" for w in levels]
+        auto = found.loc[(name, labelled, "auto")]
+        cells += [difference(auto["difference"], auto["difference_sem"]), f"{auto['used']:.0%}".replace("%", " %")]
+        rows.append([f"{name}, {labelled} labels", *cells, str(int(auto["n"]))])
+    head = [
+        "data",
+        *(w if w == "auto" else f"w = {float(w):g}" for w in levels),
+        "auto - (w = 1)",
+        "used",
+        "repetitions",
+    ]
+    return markdown(head, rows)
+
+
+def tree_sizes() -> str:
+    """Numbers of nodes at 100 labelled examples beside the printed ones."""
+    found = read("ssl_trees")
+    found = found[(found["model"] == "tree") & (found["labelled"] == 100)].set_index(["set", "supervision"])["nodes"]
+    rows = []
+    for row in read("printed_tree_sizes").to_dict("records"):
+        if (row["set"], "1.0") in found.index:
+            own = [f"{found[row['set'], w]:.1f}" for w in ("1.0", "0.75", "0.5", "0.25", "0.0", "auto")]
+            rows.append([row["set"], f"{row['supervised']:g}", f"{row['semi_supervised']:g}", *own])
+    head = ["data set", "SL printed", "SSL printed", "w = 1", "w = 0.75", "w = 0.5", "w = 0.25", "w = 0", "auto"]
+    return markdown(head, rows)
+
+
+def ssl_tests() -> str:
+    """How often "auto" and half-supervised models are better, and Wilcoxon's test over the sets."""
+    found, printed = read("ssl_trees"), read("printed_ssl_tests").set_index("labelled")
+    rows = []
+    for labelled in sorted(found["labelled"].unique()):
+        for kind in ("tree", "forest"):
+            part = found[(found["model"] == kind) & (found["labelled"] == labelled)]
+            own = part.pivot_table(index="set", columns="supervision", values="auprc")
+            cells = []
+            for level in ("auto", "0.5"):
+                gain = own[level] - own["1.0"]
+                p_value = wilcoxon_test(own[level], own["1.0"]).p_value
+                cells += [f"{(gain > 0).sum()} / {(gain < 0).sum()}", f"{gain.mean():+.4f}", f"{p_value:.3f}"]
+            rows.append([f"{kind}, {labelled} labels", str(len(own)), *cells, f"{printed.loc[labelled, kind]:g}"])
+    head = ["model", "sets", "auto: better / worse", "mean gain", "p", "w = 0.5: better / worse", "mean gain", "p"]
+    return markdown([*head, "p printed"], rows)
+
+
+def unsupervised() -> str:
+    """Errors of unsupervised rankings."""
+    found = read("unsupervised_ensembles").set_index("set")
+    printed = read("printed_unsupervised").set_index("set")
+    names = {score: next(c for c in found if score in c) for score in ("genie3", "symbolic", "permutation")}
+    rows = []
+    for name in found.index:
+        cells = [f"{found.loc[name, column]:.4g}" for column in names.values()]
+        cells.append(f"{found.loc[name, 'random']:.4g} ± {found.loc[name, 'random_sd']:.2g}")
+        shown = printed.loc[name] if name in printed.index else None
+        cells += ["" if shown is None else f"{shown[score]:g}" for score in ("genie3", "permutation")]
+        rows.append([name, *cells])
+    head = ["data set", "Genie3", "Symbolic", "permutation", "random", "Genie3 printed", "permutation printed"]
+    return markdown(head, rows)
+
+
+def madelon() -> str:
+    """Share of the true features among the top 20."""
+    found = read("madelon")
+    table = found.groupby(["case", "score"], sort=False)["share"].agg(["mean", "min", "max"])
+    rows = []
+    for case in found["case"].unique():
+        parts = [table.loc[(case, score)] for score in ("genie3", "symbolic", "permutation")]
+        rows.append([case, *(f"{p['mean']:.2f} ({p['min']:.2f} to {p['max']:.2f})" for p in parts)])
+    return markdown(["labels", "Genie3", "Symbolic", "permutation"], rows)
+
+
+def beside_clus() -> str:
+    """Agreement with CLUS: as we rank, and with its rules, beside two of its seeds."""
+    found = json.loads((BENCHMARKS / "clus-few-labels.json").read_text())["figures"]
+    by_case: dict[str, dict[str, str]] = {}
+    for item in found:
+        case, _, what = item["name"].partition(": ")
+        if item["unit"] != "Spearman":
+            continue
+        by_case.setdefault(case, {})[what] = f"{item['value']:.2f} ± {item['spread']:.2f}"
+    kinds = ("omnirank and CLUS", "omnirank with its rules, and CLUS", "two seeds of CLUS")
+    rows = [[case, *(cells.get(kind, "") for kind in kinds)] for case, cells in by_case.items()]
+    return markdown(["data, level", *kinds], rows)
+
+
+TABLES = {
+    "beside-clus": beside_clus,
+    "like-for-like": like_for_like,
+    "like-for-like-summary": like_for_like_summary,
+    "by-count": by_count,
+    "variants": variants,
+    "judges": judges,
+    "published": published,
+    "trees": trees,
+    "forests": forests,
+    "tree-sizes": tree_sizes,
+    "ssl-tests": ssl_tests,
+    "unsupervised": unsupervised,
+    "madelon": madelon,
+}
+for _module in sorted(Path(__file__).parent.glob("defaults_*_tables.py")):
+    TABLES |= runpy.run_path(str(_module))["TABLES"]
+_BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(text: str) -> str:
+    """Return a page with its tables."""
+    return _BLOCK.sub(lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}", text)
+
+
+def main() -> None:
+    """Fill the pages."""
+    for page in sorted(PAGES.glob("*.md")):
+        text = page.read_text()
+        if "<!-- table " in text:
+            page.write_text(filled(text))
+
+
+if __name__ == "__main__":
+    main()

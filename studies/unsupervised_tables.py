@@ -1,0 +1,55 @@
+"""The tables of rankings without a target."""
+
+from __future__ import annotations
+
+import pandas as pd
+from table_parts import HERE, figures, markdown, published, values
+
+
+def unsupervised() -> str:
+    """Errors of the top 16 features beside the printed ones and random rankings."""
+    found, printed = figures("unsupervised"), published("unsupervised")
+    ours = values("unsupervised", "top_features_rmse")
+    random = found[found["label"] == "random"].set_index("data")["top_features_rmse"]
+    rows = []
+    for data in ours.index:
+        cells = [data, _digits(ours.loc[data, "URelief"]), printed.loc[data, "URelief"]]
+        cells.append(printed.loc[data, "URelief recomputed"])
+        for name in ("ET genie3", "ET permutation"):
+            value = ours.loc[data, name]
+            cells.append("" if pd.isna(value) else f"{_digits(value)} ({printed.loc[data, name]})")
+        cells.append(_digits(random[data]) if data in random else "")
+        rows.append(cells)
+    heading = ["URelief", "printed", "recomputed", "Genie3, ET", "RForest, ET", "random (mean of 10)"]
+    return markdown(["data set", *heading], rows)
+
+
+def unsupervised_ties() -> str:
+    """Errors of Relief over orders of the training examples."""
+    ours = pd.read_csv(HERE / "results" / "unsupervised_ties.csv", index_col=0)
+    printed = published("unsupervised")["URelief"]
+    rows = [[data, _digits(row["least"]), _digits(row["most"]), printed[data]] for data, row in ours.iterrows()]
+    return markdown(["data set", "least error", "largest error", "printed"], rows)
+
+
+def unsupervised_mse() -> str:
+    """Mean squared errors."""
+    ours = values("unsupervised", "mse")
+    names = ["URelief", "ET genie3", "ET permutation", "random"]
+    rows = [
+        [data, *("" if pd.isna(ours.loc[data, name]) else _digits(ours.loc[data, name]) for name in names)]
+        for data in ours.index
+    ]
+    return markdown(["data set", "URelief", "Genie3, ET", "RForest, ET", "random"], rows)
+
+
+def _digits(value: float) -> str:
+    """Five significant digits: one or two more than are printed."""
+    return f"{value:.5g}"
+
+
+TABLES = [
+    unsupervised,
+    unsupervised_ties,
+    unsupervised_mse,
+]

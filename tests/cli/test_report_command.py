@@ -1,0 +1,92 @@
+"""``omnirank report``, and the files that ``omnirank rank`` writes beside the ranking."""
+
+from __future__ import annotations
+
+import pytest
+
+import omnirank as om
+from tools.command import output
+
+PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report")
+    data, _ = om.datasets.make_classification(80, n_relevant=2, n_irrelevant=4, random_state=0)
+    om.write_arff(data, path / "data.arff")
+    for name, method in (("a.json", "univariate"), ("b.csv", "information-gain")):
+        om.make_ranker(method).fit(om.load(path / "data.arff")).ranking_.save(path / name)
+    return path
+
+
+@pytest.mark.slow
+def test_rank_writes_a_report_with_its_command(folder, tmp_path):
+    out = tmp_path / "out.html"
+    shown = output("rank", folder / "data.arff", "-m", "univariate", "--report", out)
+    assert f"report written to {out}" in shown
+    text = out.read_text(encoding="utf-8")
+    assert f"omnirank rank {folder / 'data.arff'} -m univariate --report {out}</pre>" in text
+    assert "Does it help to predict?" in text
+    assert "Left out: the data were not given" not in text
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("ending", "start"), [("png", PNG), ("svg", SVG), ("pdf", PDF), ("PNG", PNG)])
+def test_rank_draws_the_best(folder, tmp_path, ending, start):
+    out = tmp_path / f"out.{ending}"
+    output("rank", folder / "data.arff", "-m", "univariate", "--out", out, "--csv")
+    assert out.read_bytes().startswith(start)
+
+
+@pytest.mark.slow
+def test_report_of_rankings(folder, tmp_path):
+    out = tmp_path / "out.html"
+    output("report", folder / "a.json", folder / "b.csv", "--out", out)
+    text = out.read_text(encoding="utf-8")
+    assert "overlap of top" in text
+    assert "Left out: the data were not given" in text
+    about = ["--data", folder / "data.arff", "--title", "<mine>"]
+    output("report", folder / "a.json", "--out", out, *about)
+    text = out.read_text(encoding="utf-8")
+    assert "<title>&lt;mine&gt;</title>" in text
+    assert "better than" in text or "worse than" in text or "as well as" in text
+
+
+@pytest.mark.slow
+def test_report_of_a_study(tmp_path):
+    plan = {"study": {"name": "small"}, "folds": {"n_folds": 2}}
+    plan |= {"data": [{"sample": name} for name in ("iris", "wine", "breast-cancer")]}
+    plan |= {"method": [{"use": name} for name in ("univariate", "uniform", "variance")]}
+    om.experiments.run_plan(plan, store=tmp_path / "small.sqlite")
+    out = tmp_path / "study.html"
+    output("report", tmp_path / "small.sqlite", "-o", out)
+    text = out.read_text(encoding="utf-8")
+    for word in ("breast-cancer", "average rank", "Seconds of a fit", "★", "18, 18 done", "All measures", "<svg"):
+        assert word in text, word
+    assert "not both" in output("report", tmp_path / "small.sqlite", tmp_path / "a.json", "-o", out, code=2)
+    assert "a study knows its data" in output(
+        "report", tmp_path / "small.sqlite", "-o", out, "--data", _csv(tmp_path), code=2
+    )
+
+
+def _csv(folder):
+    path = folder / "x.csv"
+    path.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_relational_data_are_reported_without_what_needs_one_table(tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "films.csv").write_text("id,good\n1,yes\n2,no\n3,yes\n4,no\n", encoding="utf-8")
+    (tmp_path / "tables" / "roles.csv").write_text("film,actor\n1,a\n2,b\n3,a\n4,b\n", encoding="utf-8")
+    page, picture = tmp_path / "out.html", tmp_path / "out.png"
+    shown = output("rank", tmp_path / "tables", "-t", "films.good", "--report", page, "--out", picture)
+    assert f"report written to {page}" in shown
+    assert picture.read_bytes().startswith(PNG)
+    text = page.read_text(encoding="utf-8")
+    assert "roles_actor" in text
+    assert "Left out: the data are several tables" in text
+    assert "omnirank features" in text
+    assert "<title>tables: which features matter" in text

@@ -1,0 +1,97 @@
+"""What rounding, memory layout and odd weights must not change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import omnirank as om
+from omnirank.errors import DataError, OmnirankError, ParameterError
+
+
+def test_pruning_is_the_same_for_mostly_zero_and_mostly_one_features():
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 10)) < 0.15).astype(float)
+    y = 3 * X[:, 0] + 2 * X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=200)
+    few, many = (om.PCTRegressor(random_state=0).fit(Z, y) for Z in (X, 1 - X))
+    assert few.get_n_leaves() == many.get_n_leaves()
+    np.testing.assert_allclose(few.predict(X), many.predict(1 - X))
+
+
+@pytest.mark.parametrize("seed", [5, 9, 43])
+def test_pruning_counts_weights_of_label_sets_as_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4))
+    Y = (X[:, :1] + rng.normal(size=(60, 6)) > np.linspace(0, 2, 6)).astype(float)
+    weight = np.where(Y[:, 0] == 1, 6, 1)
+    Y[rng.random(60) < 0.5] = np.nan
+    rows = np.repeat(np.arange(60), weight)
+    tree = om.PCTClassifier(task="multi-label", supervision=0.7, random_state=0)
+    weighted = tree.fit(X, Y, sample_weight=weight).get_n_leaves()
+    assert tree.fit(X[rows], Y[rows]).get_n_leaves() == weighted
+
+
+@pytest.mark.parametrize("low_high", [(1.0, 2.0), (0.1, 0.3)])
+def test_permutation_score_of_a_number_that_trees_predict_exactly(low_high):
+    X = np.random.default_rng(0).normal(size=(100, 4))
+    y = np.where(X[:, 0] > 0, *low_high[::-1])
+    ranker = om.EnsembleRanker("permutation", "random-forest", n_trees=20, random_state=0, task="regression").fit(X, y)
+    assert ranker.ranking_.top(1) == ["x0"]
+    assert ranker.ranking_.scores.max() < 10
+    assert ranker.n_undefined_ == 9
+
+
+def test_a_leaf_of_equal_values_predicts_them_exactly():
+    X = np.arange(30.0)[:, None]
+    y = np.where(X[:, 0] < 13, 0.1, 0.3)
+    assert set(om.PCTRegressor(random_state=0).fit(X, y).predict(X)) == {0.1, 0.3}
+
+
+def test_sparse_single_precision_gives_the_trees_of_arrays():
+    rng = np.random.default_rng(0)
+    X = (1e7 + rng.integers(1, 9, (80, 4))).astype(np.float32)
+    y = X[:, 0] - 1e7 + rng.normal(size=80)
+    ranker = om.EnsembleRanker("genie3", n_trees=5, random_state=0)
+    scores = [ranker.fit(Z, y).ranking_.scores for Z in (X, np.asfortranarray(X), sparse.csr_array(X))]
+    for other in scores[1:]:
+        np.testing.assert_array_equal(other, scores[0])
+
+
+def test_one_outlier_leaves_the_digits_of_the_other_targets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = np.round((X[:, 0] + 0.3 * rng.normal(size=60)) * 2**20) / 2**20
+    scores = []
+    for outlier in (2.0**50, 2.0**60):
+        y[7] = outlier
+        ranking = om.EnsembleRanker("unbiased", "random-forest", n_trees=30, random_state=0).fit(X, y).ranking_
+        scores.append(ranking.scores * outlier)
+    np.testing.assert_allclose(*scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize("y", [[None] * 5, np.full(7, np.nan), np.empty((5, 0))])
+def test_a_target_without_known_values_has_one_per_example(y):
+    with pytest.raises(DataError, match="30"):
+        om.Dataset(np.zeros((30, 2)), y)
+
+
+@pytest.mark.parametrize(
+    "class_weight",
+    [{"a": "x"}, {"a": [1, 2]}, {"a": 1j}, [3], [None], [[]], {"a": 1e308, "b": 1e308}, {"a": 1e120}, {"a": -1.0}],
+)
+def test_class_weights_that_are_no_weights_are_refused(class_weight):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with pytest.raises(OmnirankError, match="class_weight") as raised:
+        om.PCTClassifier(class_weight=class_weight).fit(X, np.where(X[:, 0] > 0, "a", "b"))
+    assert isinstance(raised.value, ParameterError)
+
+
+@pytest.mark.parametrize(
+    "weight", [pd.date_range("2020", periods=30), np.arange(1, 31).astype("m8[s]"), np.ones(30) + 5j]
+)
+def test_weights_are_numbers(weight):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(DataError, match="one number per example"):
+        om.UnivariateRanker().fit(X, X[:, 0] > 0, sample_weight=weight)

@@ -1,0 +1,236 @@
+"""Order: rows of nodes by codes, and ranks of cells, are those of numpy, whatever the cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from draws import draws
+from omnirank.data.table import Table
+from omnirank.trees.codes import code_features
+from omnirank.trees.kernels.order import DIGIT, MANY_ROWS, ORDER, order_rows, rank_cells
+from omnirank.trees.kernels.split import NumericCodes, search_scratch
+
+# -- rows of a node ----------------------------------------------------------------------------------------
+
+SIZES = [*range(1, 71), 200, 300]
+
+
+def ordered(codes, rows, missing):
+    """Local row numbers and codes in order, and the number of known ones."""
+    packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
+    n = len(rows)
+    distinct = len(np.unique(codes)) == len(codes) and missing not in codes
+    features = NumericCodes(codes[None], missing, packed, np.array([distinct]), codes[:, None])
+    work = search_scratch(features, n + 5)
+    lo = 2
+    padded = np.concatenate([np.zeros(lo, np.uint32), rows.astype(np.uint32)])
+    known = order_rows(features, 0, padded, lo, n, work)
+    return work.ints[ORDER, :n].copy(), work.key[:n].copy(), int(known)
+
+
+def check(codes, rows):
+    missing = codes.dtype.type(np.iinfo(codes.dtype).max)
+    of_rows = codes[rows]
+    order, keys, known = ordered(codes, rows, missing)
+    if len(np.unique(of_rows[of_rows != missing])) < 2:
+        assert known == 0
+        return
+    expected = np.argsort(of_rows, kind="stable")
+    assert known == np.count_nonzero(of_rows != missing)
+    np.testing.assert_array_equal(order, expected)
+    np.testing.assert_array_equal(keys, of_rows[expected])
+
+
+def random_codes(rng, n, dtype, n_values, missing_share):
+    codes = rng.integers(0, n_values, n).astype(dtype)
+    codes[rng.random(n) < missing_share] = np.iinfo(dtype).max
+    return codes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_every_size_of_node(dtype):
+    rng = np.random.default_rng(0)
+    for n in SIZES:
+        for n_values in (2, 5, 300, 60000):
+            for missing_share in (0.0, 0.3):
+                codes = random_codes(rng, n + 10, dtype, n_values, missing_share)
+                check(codes, rng.permutation(n + 10)[:n])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_values", [2, 2048, 2**19, 2**31])
+def test_large_nodes(n_values):
+    rng = np.random.default_rng(0)
+    for missing_share in (0.0, 0.3):
+        codes = random_codes(rng, MANY_ROWS + 10, np.uint32, n_values, missing_share)
+        for n in (MANY_ROWS - 1, MANY_ROWS):
+            check(codes, rng.permutation(len(codes))[:n])
+
+
+@pytest.mark.slow
+@draws(15)
+@given(st.lists(st.sampled_from([0, 1, 7, 255, 256, 257, 65533, 65535]), min_size=1, max_size=100))
+def test_ties_and_bytes(values):
+    check(np.array(values, np.uint16), np.arange(len(values)))
+
+
+@pytest.mark.parametrize("missing_share", [0.0, 0.2])
+@pytest.mark.parametrize("n_values", [2, 300, 70000, 2**32 - 1])
+def test_more_rows_than_16_bits_number(n_values, missing_share):
+    rng = np.random.default_rng(1)
+    check(random_codes(rng, 70000, np.uint32, n_values, missing_share), rng.permutation(70000))
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_codes_that_all_differ(dtype):
+    rng = np.random.default_rng(2)
+    for n in SIZES:
+        codes = rng.permutation(n + 10).astype(dtype)
+        check(codes, rng.permutation(n + 10)[:n])
+        codes[rng.integers(n + 10, size=2)] = np.iinfo(dtype).max
+        check(codes, rng.permutation(n + 10)[:n])
+
+
+@pytest.mark.parametrize("n", [2, 40, 100])
+def test_equal_and_missing_codes_alone_are_not_ordered(n):
+    for codes in (np.full(n, 3), np.full(n, 65535), np.where(np.arange(n) < n // 2, 3, 65535)):
+        check(codes.astype(np.uint16), np.arange(n))
+
+
+# -- ranks of many cells -----------------------------------------------------------------------------------
+
+MISSING = np.uint32(np.iinfo(np.uint32).max)
+
+
+def ranks(cells, n_sorted=64):
+    """Ranks of the cells and what the kernel returns."""
+    n = len(cells)
+    codes = np.zeros(n, np.uint32)
+    memory = np.zeros((2, n), np.uint64), np.zeros(2 ** int(DIGIT) + 1, np.uint32), np.zeros(n)
+    return codes, rank_cells(cells, cells.view(np.uint64), codes, MISSING, np.uint64(n_sorted), *memory)
+
+
+def expected_ranks(cells):
+    known = ~np.isnan(cells)
+    codes = np.full(len(cells), MISSING)
+    codes[known] = np.unique(cells[known], return_inverse=True)[1]
+    return codes, int(len(np.unique(cells[known])) == len(cells))
+
+
+def check_ranks(cells):
+    expected = expected_ranks(cells)
+    for n_sorted in (64, 33):
+        found = ranks(cells, n_sorted)
+        if found[1] >= 0 or n_sorted == 64:  # of few bits, too many may agree
+            np.testing.assert_array_equal(found[0], expected[0])
+            assert found[1] == expected[1]
+
+
+@draws(25)
+@given(arrays(np.float64, st.integers(1, 60), elements=st.floats() | st.sampled_from([0.0, -0.0, 1.0, np.nan, np.inf])))
+def test_any_floats(cells):
+    check_ranks(cells)
+
+
+MANY = {
+    "normal": lambda rng: rng.normal(size=70_000),
+    "few values": lambda rng: rng.integers(0, 5, 70_000) / 4,
+    "all magnitudes": lambda rng: np.exp(100 * rng.normal(size=70_000)) * rng.choice([-1, 1], 70_000),
+    "some missing": lambda rng: np.where(rng.random(70_000) < 0.2, np.nan, rng.normal(size=70_000)),
+    "constant": lambda rng: np.ones(70_000),
+    "all missing": lambda rng: np.full(70_000, np.nan),
+    "leading bits tie now and then": lambda rng: np.concatenate([[-1e300, 1e300], 1 + rng.random(9998) * 1e-6]),
+}
+
+
+@pytest.mark.parametrize("make", MANY.values(), ids=MANY)
+def test_many_cells(make):
+    check_ranks(make(np.random.default_rng(0)))
+
+
+def test_cells_that_agree_in_their_leading_bits_are_left_to_another_sort():
+    rng = np.random.default_rng(0)
+    cells = np.concatenate([[-1e300, 1e300], 1 + rng.permutation(70_000) * 2.0**-52])
+    assert ranks(cells)[1] == -1
+    coded = code_features(Table.from_numeric(np.column_stack([cells, rng.normal(size=len(cells))])))
+    np.testing.assert_array_equal(coded.codes[0], expected_ranks(cells)[0])
+    assert coded.distinct.tolist() == [True, True]
+
+
+def test_where_few_bits_do_not_decide_more_are_sorted(monkeypatch):
+    rng = np.random.default_rng(0)
+    cells = np.concatenate([[-1e300, 1e300], 1 + rng.permutation(70_000) * 2.0**-32])
+    assert ranks(cells, 33)[1] == -1
+    assert ranks(cells)[1] == 1
+    monkeypatch.setattr("omnirank.trees.codes._rank", None)  # it is not needed
+    coded = code_features(Table.from_numeric(cells[:, None]))
+    np.testing.assert_array_equal(coded.codes[0], expected_ranks(cells)[0])
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_in_any_layout(order, dtype):
+    rng = np.random.default_rng(1)
+    cells = np.array(rng.normal(size=(66_000, 7)), dtype, order=order)
+    cells[rng.random(cells.shape) < 0.01] = np.nan
+    for found, column in zip(code_features(Table.from_numeric(cells)).codes, cells.T, strict=True):
+        np.testing.assert_array_equal(found, expected_ranks(column)[0])
+
+
+def test_tables_of_many_rows():
+    rng = np.random.default_rng(0)
+    cells = np.where(rng.random((66_000, 3)) < 0.1, np.nan, rng.normal(size=(66_000, 3)).round(2)).astype(np.float32)
+    coded = code_features(Table.from_numeric(cells))
+    for f in range(3):
+        np.testing.assert_array_equal(coded.codes[f], expected_ranks(cells[:, f].astype(float))[0])
+
+
+# -- features of a table -----------------------------------------------------------------------------------
+
+NUMBERS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "few values": lambda rng, n: rng.integers(-5, 5, n).astype(float),
+    "leading bits equal": lambda rng, n: 1e6 + 1e-9 * rng.normal(size=n),
+    "missing": lambda rng, n: np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+    "huge and tiny": lambda rng, n: rng.standard_cauchy(n) * 10.0 ** rng.integers(-300, 300, n),
+    "signed zeros": lambda rng, n: np.where(rng.random(n) < 0.5, 0.0, -0.0),
+    "single precision": lambda rng, n: rng.normal(size=n).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("n", [1, 50, 2500])
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_codes_are_the_numbers_of_distinct_values(kind, n):
+    cells = NUMBERS[kind](np.random.default_rng(n), n)
+    coded = code_features(Table.from_numeric(np.column_stack([cells, cells[::-1]])))
+    known = ~np.isnan(cells)
+    distinct, numbers = np.unique(cells[known], return_inverse=True)
+    expected = np.full(n, np.iinfo(np.uint16).max)
+    expected[known] = numbers
+    np.testing.assert_array_equal(coded.codes, [expected, expected[::-1]])
+    assert coded.cells.distinct.tolist() == [bool(known.all() and len(distinct) == n)] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [2, 60, 66_000])
+def test_codes_of_some_rows_are_those_of_a_table_of_these_rows(n):
+    """Kernels size their memory by the rows: a code beyond them would be written outside of it."""
+    rng = np.random.default_rng(n)
+    numbers = [NUMBERS[kind](rng, n) for kind in ("normal", "few values", "missing")]
+    levels = np.where(rng.random(n) < 0.2, -1, rng.integers(0, 3, n))
+    columns, kinds = [*numbers, levels], [None, None, None, tuple("abc")]
+    whole = code_features(Table.from_columns("wxyz", columns, kinds))
+    for share in (0.3, 0.999):
+        rows = (rng.random(n) < share) | (np.arange(n) == n - 1)
+        table = Table.from_columns("wxyz", [cells[rows] for cells in columns], kinds)
+        part, expected = whole.take(rows, table), code_features(table)
+        assert part.codes.dtype == expected.codes.dtype
+        np.testing.assert_array_equal(part.codes, expected.codes)
+        np.testing.assert_array_equal(part.distinct, expected.distinct)
+        for one, other in zip(part.values, expected.values, strict=True):
+            np.testing.assert_array_equal(one, other)
