@@ -93,8 +93,7 @@ class Dataset(PickledWithoutCaches):
         if target is None:
             target, task, doubts = read_target(y, task, hierarchy, target_names)
             if target is None and y is not None:  # no value is known, but there is one per example
-                values: Any = y
-                n_values = y.n_rows if isinstance(y, Table) else values.shape[0] if hasattr(y, "shape") else len(values)
+                n_values = _n_values(y)
                 if n_values != features.n_rows:
                     raise DataError(f"X has {counted(features.n_rows, 'row')}, y has {n_values}")
         else:
@@ -423,6 +422,13 @@ class Dataset(PickledWithoutCaches):
         """
         groups = None if self._given_groups is None else (np.zeros(0) if self.groups is None else self.groups)
         return fingerprint_of(self.features, self.target, self.task, self.hierarchy, groups)
+
+
+def _n_values(y: Any) -> int:
+    """Number of rows of a y of any kind."""
+    if isinstance(y, Table):
+        return y.n_rows
+    return int(y.shape[0]) if hasattr(y, "shape") else len(y if hasattr(y, "__len__") else np.asarray(y))
 
 
 def strata(dataset: Dataset) -> np.ndarray:
