@@ -117,6 +117,20 @@ def test_univariate_with_large_offsets_and_constant_features(tmp_path):
     assert np.allclose(found.scores, expected.scores, rtol=1e-6)
 
 
+def test_univariate_without_target_where_levels_are_constant_in_every_block(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "town": np.repeat(list("xyz"), 20)})
+    frame["a"] += frame["town"] == "x"
+    frame["one"] = pd.Series(np.where(np.arange(60) % 3, "same", None), dtype=object)
+    (tmp_path / "parts").mkdir()
+    for i in range(3):
+        frame.iloc[20 * i : 20 * i + 20].to_parquet(tmp_path / "parts" / f"{i}.parquet", row_group_size=5)
+    data = om.open_shards(tmp_path / "parts", max_memory=1000)
+    assert not data.fits_in_memory
+    expected = om.UnivariateRanker().fit(frame).ranking_
+    assert np.allclose(om.UnivariateRanker().fit(data).ranking_.scores, expected.scores, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.slow
 def test_baselines_need_no_memory(tmp_path):
     parts, whole = parts_of(tmp_path)

@@ -221,12 +221,11 @@ def _counted(own: np.ndarray, target: Columns, varies: np.ndarray, alpha: np.nda
 
 @dataclass
 class _Pair:
-    """Some features and some targets: the sums so far, their last columns, and in which of them something varied."""
+    """Some features and some targets: the sums so far, and their last columns."""
 
     sums: Sums
     features: Columns
     target: Columns
-    varies: np.ndarray
 
 
 def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots: bool = False) -> np.ndarray:
@@ -265,20 +264,20 @@ def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots:
 def _add(
     pairs: dict[tuple[int, int], _Pair], key: tuple[int, int], own: Columns, other: Columns, weights: np.ndarray
 ) -> None:
-    sums, varies = sums_of(own, other, weights), other.varies
-    if key in pairs:
-        before = pairs[key]
-        sums, varies = before.sums + sums, before.varies | varies
-    pairs[key] = _Pair(sums, own, other, varies)
+    sums = sums_of(own, other, weights)
+    pairs[key] = _Pair(pairs[key].sums + sums if key in pairs else sums, own, other)
 
 
 def _means(
     data: ShardedDataset, pairs: dict[tuple[int, int], _Pair], alpha: np.ndarray, adjusted: bool, roots: bool
 ) -> np.ndarray:
     sums, total = np.zeros(data.n_features), np.zeros(data.n_features)
+    # Columns of the target are those that vary; features may vary in all rows, and be constant in every block.
+    varies = ~np.isin(data.feature_names, data.constant)
     for pair in pairs.values():
-        own = pair.features.positions
-        counted = _counted(own, pair.target, pair.varies, alpha, not data.n_targets)
+        own, targets = pair.features.positions, pair.target.positions
+        varying = np.ones(len(targets), bool) if data.n_targets else varies[targets]
+        counted = _counted(own, pair.target, varying, alpha, not data.n_targets)
         shares = shares_of_sums(pair.sums, pair.features, pair.target, adjusted)
         sums[own] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
         total[own] += counted.sum(axis=1)
