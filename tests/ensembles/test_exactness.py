@@ -49,6 +49,38 @@ def test_a_leaf_of_equal_values_predicts_them_exactly():
     assert set(om.PCTRegressor(random_state=0).fit(X, y).predict(X)) == {0.1, 0.3}
 
 
+def test_permutation_score_of_partly_known_numbers_that_trees_predict_exactly():
+    X = np.random.default_rng(0).normal(size=(100, 4))
+    scores = []
+    for low, high in ((1.0, 2.0), (0.1, 0.3)):
+        y = np.column_stack([np.where(X[:, 0] > 0, high, low)] * 2)
+        y[::7, 1] = np.nan
+        ranker = om.EnsembleRanker("permutation", "random-forest", n_trees=20, random_state=0).fit(X, y)
+        assert ranker.n_undefined_ == 9
+        scores.append(ranker.ranking_.scores)
+    np.testing.assert_allclose(*scores)
+
+
+def test_a_leaf_of_equal_known_values_predicts_them_exactly():
+    X = np.arange(30.0)[:, None]
+    y = np.column_stack([np.where(X[:, 0] < 13, 0.1, 0.3)] * 2)
+    y[::4, 1] = np.nan
+    tree = om.PCTRegressor(random_state=0).fit(X, y, sample_weight=1 / (1 + X[:, 0] % 7) + 1)
+    assert set(tree.predict(X).ravel()) == {0.1, 0.3}
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_no_share_of_a_label_is_above_1(layout):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.column_stack([np.ones(300), X[:, 0] > -1, X[:, 0] > 0]).astype(float)
+    y[0] = 0.0
+    for _ in range(5):
+        tree = om.PCTClassifier(task="multi-label", min_samples_leaf=20, random_state=0)
+        shares = tree.fit(X, layout(y), sample_weight=10.0 ** rng.uniform(-16, 2, 300)).predict_proba(X)
+        assert shares.max() <= 1
+
+
 def test_sparse_single_precision_gives_the_trees_of_arrays():
     rng = np.random.default_rng(0)
     X = (1e7 + rng.integers(1, 9, (80, 4))).astype(np.float32)

@@ -56,23 +56,24 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
         nodes = np.flatnonzero(leaf) if leaves_only else np.arange(len(leaf))
         weights = membership(grown, nodes, n_rows)
         means = sparse.csr_array(weights @ divided(columns.matrix, large))
-        # Divided, not multiplied by the reciprocal: 49 of 98 must be 1/2 exactly, the threshold of a label.
-        means.data /= np.repeat(grown.weight[nodes], np.diff(means.indptr))
+        # Divided, not multiplied by the reciprocal: 49 of 98 must be 1/2 exactly, the threshold of a label. Weights are
+        # added up in the order of the sums: no share of them is above 1.
+        means.data /= np.repeat(weights @ np.ones(n_rows), np.diff(means.indptr))
         return divided(means, 1 / large), _rows_of(nodes, len(leaf))
     values = divided(columns.dense(), large)
     known = ~np.isnan(values)
     if known.all():
         nodes = np.flatnonzero(leaf) if leaves_only else np.arange(len(leaf))
         members = membership(grown, nodes, n_rows)
-        means = (members @ values) / grown.weight[nodes, None]
-        return divided(_exact_where_equal(means, members, values), 1 / large), _rows_of(nodes, len(leaf))
+        means = (members @ values) / (members @ np.ones((n_rows, 1)))
+        return divided(_exact_where_equal(means, grown, nodes, values), 1 / large), _rows_of(nodes, len(leaf))
     nodes = np.arange(len(leaf))
     weights = membership(grown, nodes, n_rows)
     sums, known_weight = weights @ np.where(known, values, 0.0), weights @ known.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / known_weight
     parent = parents_of(grown)
-    means = divided(means, 1 / large)
+    means = divided(_exact_where_equal(means, grown, nodes, values), 1 / large)
     empty = known_weight <= 0
     means[0, empty[0]] = 0.0
     lacking = np.flatnonzero(empty.any(axis=1))
@@ -84,11 +85,12 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
     return means[leaf], _rows_of(np.flatnonzero(leaf), len(leaf))
 
 
-def _exact_where_equal(means: np.ndarray, members: Any, values: np.ndarray) -> np.ndarray:
-    """Replace means of equal values by these values: a rounded mean would pass as an error of the tree."""
-    own, starts = values[members.indices], members.indptr[:-1]
-    least = np.minimum.reduceat(own, starts)
-    return np.where(least == np.maximum.reduceat(own, starts), least, means)
+def _exact_where_equal(means: np.ndarray, grown: Any, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Replace means of equal known values by these values: a rounded mean would pass as an error of the tree."""
+    own = values[np.append(grown.rows, grown.rows[-1])]  # one more, since a range may end with the last row
+    ranges = np.column_stack([grown.first[nodes], grown.last[nodes]]).astype(np.int64).ravel()
+    least, most = (extreme.reduceat(own, ranges)[::2] for extreme in (np.fmin, np.fmax))
+    return np.where(least == most, least, means)
 
 
 def _rows_of(nodes: np.ndarray, n_nodes: int) -> np.ndarray:
