@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import omnirank as om
 from omnirank.core.ranking.accumulators import TargetScores
@@ -46,6 +47,17 @@ def test_constant_features_come_last(name):
         assert set(ranking.top(3)) == {"x1", "x2", "x4"}
         assert set(ranking.ranks[[0, 3]]) == {4, 5}
         assert ranking.tied_ranks()[[0, 3]].tolist() == [4.5, 4.5]
+
+
+def test_sparse_features_are_constant_where_dense_ones_are():
+    X = np.zeros((6, 7))
+    X[1, 0] = X[:2, 1] = X[:, 3] = X[:5, 4] = np.nan  # 0 and missing, none known, or one known
+    X[1, 1] = X[5, 2] = X[0, 6] = 1.0
+    X[:, 5] = 2.0
+    filled = sparse.csc_array((X.T.ravel(), np.tile(np.arange(6), 7), 6 * np.arange(8)), shape=X.shape)
+    for layout in (X, sparse.csr_array(X), sparse.csc_array(X), filled):
+        ranking = om.UnivariateRanker().fit(layout, [0.5, 1.5, 2.0, 1.0, 3.0, 2.5]).ranking_
+        assert ranking.constant == ("x0", "x3", "x4", "x5")
 
 
 def test_baselines_do_not_look_at_the_data():

@@ -273,10 +273,12 @@ def _suspects_of_one_value(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _sparse_of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
     matrix = features.matrix
     stored = np.diff(matrix.indptr)
-    for f in np.flatnonzero((stored == 0) | (stored == features.n_rows)).tolist():
+    odd = np.flatnonzero(~(np.abs(matrix.data) > 0))  # stored zeros and missing cells
+    others = stored - np.bincount(np.searchsorted(matrix.indptr, odd, "right") - 1, minlength=len(stored))
+    for f in np.flatnonzero((others == 0) | (stored == features.n_rows)).tolist():
         cells = matrix.data[matrix.indptr[f] : matrix.indptr[f + 1]]
         known = cells[~np.isnan(cells)]
-        if not len(cells):
+        if len(cells) < features.n_rows:
             yield features.names[f], 0.0
         elif not len(known) or (known == known[0]).all():
             yield features.names[f], float(known[0]) if len(known) else None
