@@ -61,6 +61,16 @@ def test_permutation_score_of_partly_known_numbers_that_trees_predict_exactly():
     np.testing.assert_allclose(*scores)
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_permutation_score_of_sparse_features_that_trees_predict_exactly(layout):
+    flag = 0.1 * (np.random.default_rng(0).random(120) < 0.1)
+    X = np.column_stack([flag, 3 * flag, 7 * flag])
+    ranker = om.EnsembleRanker("permutation", "random-forest", n_trees=5, random_state=0)
+    with pytest.warns(UserWarning, match="all permutation scores are 0"):
+        ranker.fit(layout(X))
+    assert ranker.n_undefined_ == 5
+
+
 def test_a_leaf_of_equal_known_values_predicts_them_exactly():
     X = np.arange(30.0)[:, None]
     y = np.column_stack([np.where(X[:, 0] < 13, 0.1, 0.3)] * 2)

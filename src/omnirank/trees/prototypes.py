@@ -55,11 +55,12 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
     if columns.is_sparse_and_known:
         nodes = np.flatnonzero(leaf) if leaves_only else np.arange(len(leaf))
         weights = membership(grown, nodes, n_rows)
-        means = sparse.csr_array(weights @ divided(columns.matrix, large))
+        values = divided(columns.matrix, large)
+        means = sparse.csr_array(weights @ values)
         # Divided, not multiplied by the reciprocal: 49 of 98 must be 1/2 exactly, the threshold of a label. Weights are
         # added up in the order of the sums: no share of them is above 1.
         means.data /= np.repeat(weights @ np.ones(n_rows), np.diff(means.indptr))
-        return divided(means, 1 / large), _rows_of(nodes, len(leaf))
+        return divided(_exact_where_stored_are_equal(means, weights, values), 1 / large), _rows_of(nodes, len(leaf))
     values = divided(columns.dense(), large)
     known = ~np.isnan(values)
     if known.all():
@@ -91,6 +92,22 @@ def _exact_where_equal(means: np.ndarray, grown: Any, nodes: np.ndarray, values:
     ranges = np.column_stack([grown.first[nodes], grown.last[nodes]]).astype(np.int64).ravel()
     least, most = (extreme.reduceat(own, ranges)[::2] for extreme in (np.fmin, np.fmax))
     return np.where(least == most, least, means)
+
+
+def _exact_where_stored_are_equal(means: Any, members: Any, values: Any) -> Any:
+    """The same of sparse columns, where all rows of a node store the same number; means of ones are exact already."""
+    if (values.data == 1).all():
+        return means
+    cells, sizes = sparse.csr_array(values)[members.indices], np.diff(members.indptr)
+    node = np.repeat(np.repeat(np.arange(len(sizes)), sizes), np.diff(cells.indptr))
+    order = np.lexsort((cells.indices, node))
+    node, column, own = node[order], cells.indices[order], cells.data[order]
+    starts = np.flatnonzero((np.diff(node, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0))
+    least, most = (extreme.reduceat(own, starts) for extreme in (np.minimum, np.maximum))
+    equal = (least == most) & (np.diff(starts, append=len(own)) == sizes[node[starts]])
+    means.sort_indices()  # as the cells are
+    means.data = np.where(equal, least, means.data)
+    return means
 
 
 def _rows_of(nodes: np.ndarray, n_nodes: int) -> np.ndarray:
