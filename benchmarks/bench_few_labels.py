@@ -1,4 +1,4 @@
-"""Semi-supervised forests: features as clustering columns, sparse features, more columns than examples."""
+"""Semi-supervised forests: features as clustering columns, sparse features, many columns, the choice of the level."""
 
 from __future__ import annotations
 
@@ -127,6 +127,64 @@ def gram(quick: bool) -> list:
             memory=not quick,
         )
     ]
+
+
+# Examples, features, labels; seconds on two quiet cores.
+AUTO = {(500, 300, 40): 2, (500, 3000, 40): 10, (72, 7000, 20): 10, (2000, 20000, 100): 60, (20000, 50, 200): 10}
+
+
+def two_classes(n: int, n_features: int, n_labelled: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return features of eight groups that depend on a hidden number each, and classes of two groups, few known."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(n, 8))
+    X = rng.normal(size=(n, n_features))
+    X[:, : n_features // 2] += hidden[:, np.arange(n_features // 2) % 8]
+    y = np.where(hidden[:, 0] + hidden[:, 1] > 0, "a", "b").astype(object)
+    y[rng.permutation(n)[n_labelled:]] = None
+    return X, y
+
+
+def rank_few(data: Any, n_trees: int, supervision: Any) -> Any:
+    """Rank as by default, with two workers."""
+    return om.EnsembleRanker(n_trees=n_trees, supervision=supervision, random_state=0, n_jobs=2).fit(*data)
+
+
+def self_training(data: Any, n_trees: int) -> Any:
+    """Return importances of scikit-learn's self-trained forest."""
+    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.semi_supervised import SelfTrainingClassifier
+
+    X, y = data
+    codes = np.where(y == None, -1, y == "b").astype(int)  # noqa: E711
+    forest = ExtraTreesClassifier(n_trees, random_state=0, n_jobs=2)
+    return SelfTrainingClassifier(forest).fit(X, codes).estimator_.feature_importances_
+
+
+@benchmark("few-labels-auto")
+def auto(quick: bool) -> list:
+    """Rankings by default, 100 trees: choosing the level of supervision, beside supervised ones and self-training."""
+    results, few = [], {"n_trees": 5 if quick else 100}
+    for (n, n_features, n_labelled), seconds in AUTO.items():
+        setup = partial(two_classes, *((60, 40, 20) if quick else (n, n_features, n_labelled)))
+        name = f"{n} x {n_features}, {n_labelled} labels"
+        warm_up = partial(warm, partial(two_classes, 80, 3 * 80 if n_features > n else 20, 20))
+        contestants = [
+            Contestant("omnirank, auto", setup, partial(rank_few, supervision="auto", **few), warm_up=warm_up),
+            Contestant("omnirank, supervised", setup, partial(rank_few, supervision=1, **few), warm_up=warm_up),
+            Contestant("scikit-learn, self-training", setup, partial(self_training, **few), requires=("sklearn",)),
+        ]
+        result = compare(f"few-labels-auto, {name}", contestants, repetitions=3, memory=not quick)
+        results += [result, figure(f"auto, {name}, wall time", result.timings[0].median, "s", bar=Bar(at_most=seconds))]
+        if result.timings[0].peak_memory_bytes is not None:
+            peak = result.timings[0].peak_memory_bytes / 2**30
+            results.append(figure(f"auto, {name}, peak memory", peak, "GB", bar=Bar(at_most=2)))
+    return results
+
+
+def warm(setup: Any) -> None:
+    """Compile what the timed run needs, at every level."""
+    for level in ("auto", 0, 0.5, 1):
+        rank_few(setup(), 1, level)
 
 
 def once(setup: Any) -> None:

@@ -87,7 +87,7 @@ def test_a_changed_figure_is_noticed(tables):
     assert tables.with_tables(changed) == text != changed
 
 
-@pytest.mark.parametrize("name", ["few_labels", "unsupervised", "ssl_trees", "defaults"])
+@pytest.mark.parametrize("name", ["few_labels", "unsupervised", "ssl_trees", "levels", "defaults"])
 def test_tables_of_scripts_are_those_of_the_results(name):
     filled = runpy.run_path(str(FOLDER / "scripts" / "tables.py"))["filled"]
     text = (FOLDER / f"{name}.md").read_text()

@@ -63,7 +63,10 @@ def data_sets(folder: Path) -> dict[str, partial]:
         "wq": ("mtr/wq.arff.gz", {"target": "last:14"}),
         "edm": ("mtr/edm.arff", {"target": "last:2"}),
         "atp1d": ("mtr/atp1d.arff.gz", {"target": "last:6"}),
+        "enb": ("mtr/enb.arff", {"target": "last:2"}),
+        "scpf": ("mtr/scpf.arff", {"target": "last:3"}),
         "church": ("hmlc/church_FUN/church_FUN.train.arff.gz", {}),
+        "pheno": ("hmlc/pheno_FUN/pheno_FUN.train.arff.gz", {}),
         "imclef07d": ("hmlc/imclef07d/imclef07d.train.arff.gz", {}),
     }
     labels = {"emotions": "emotions", "scene": "scene-train", "genbase": "genbase", "birds": "birds-train"}

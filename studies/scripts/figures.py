@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError
+from omnirank.ensembles.supervision import best_level
 from omnirank.evaluation.experiments import read_results
 
 HERE = Path(__file__).parent
@@ -53,122 +55,47 @@ def few_labels() -> pd.DataFrame:
     return found
 
 
-def variants() -> pd.DataFrame:
-    """How often and by how much variants differ from the supervised ranking, over the sets."""
+def levels() -> pd.DataFrame:
+    """Mean differences to the supervised model by model, rule, set and number of labels."""
     rows = []
-    with (HERE / "few_labels_variants_raw.jsonl").open() as file:
-        for line in file:
-            rows += _variant_rows(json.loads(line))
-    found = _per_set(pd.DataFrame(rows))
-    summary = []
-    for (variant, score), part in found.groupby(["variant", "score"]):
-        row: dict[str, object] = {"variant": variant, "score": score, "sets": len(part)}
-        for mode in MODES:
-            z = part[mode] / part[f"{mode}_sem"].where(part[f"{mode}_sem"] > 0)
-            row |= {
-                mode: part[mode].mean(),
-                f"{mode}_sem": part[mode].sem(),
-                f"{mode}_better": int((part[mode] > 1e-9).sum()),
-                f"{mode}_worse": int((part[mode] < -1e-9).sum()),
-                f"{mode}_clearly_better": int((z > CLEAR).sum()),
-                f"{mode}_clearly_worse": int((z < -CLEAR).sum()),
-            }
-        summary.append(row)
-    return pd.DataFrame(summary)
+    for file, further in (("levels_raw.jsonl", False), ("levels_further_raw.jsonl", True)):
+        for line in (HERE / file).read_text().splitlines():
+            job = json.loads(line)
+            quality = {float(w): value for w, value in job["quality"].items()}
+            values = {"auto, further draws": job["auto"]["quality"]}
+            used = {"auto, further draws": job["auto"]["level"] < 1}
+            if not further:
+                values, used = {"before": job["auto"]["quality"]}, {"before": job["auto"]["level"] < 1}
+                values |= {f"w = {w:g}": value for w, value in quality.items() if w < 1}
+                values["oracle"] = max(quality.values())
+                for rule, (losses, errors) in _LEVEL_RULES.items():
+                    if losses in job:
+                        level = _level(job[losses], errors)
+                        values[rule], used[rule] = quality[level], level < 1
+            for rule, value in values.items():
+                place = {name: job[name] for name in ("model", "set", "task", "labelled")} | {"rule": rule}
+                rows.append(place | {"difference": value - quality[1.0], "used": used.get(rule, True)})
+    by = pd.DataFrame(rows).groupby(["model", "rule", "set", "task", "labelled"], sort=False)
+    return by.agg(difference=("difference", "mean"), used=("used", "mean"), n=("used", "size")).round(5).reset_index()
 
 
-def _variant_rows(job: dict) -> list[dict]:
-    values, info = dict(job["values"]), job["info"]
-    levels = {float(w): value for w, value in info["loss"].items()}
-    differences = {float(w): value for w, value in info["difference"].items()}
-    noise = {float(w): value for w, value in info["standard_error"].items()}
-    rule = {50: 0.25, 100: 0.5, 200: 0.75, 500: 0.75}
-    for score in ("genie3", "symbolic"):
-        supervised = values[f"w=1|{score}"]
-        best = min(levels, key=lambda w: levels[w])
-        values[f"w by loss|{score}"] = values[f"w={best:g}|{score}"]
-        clearly = differences[best] + noise[best] < 0
-        values[f"w by loss, if clear|{score}"] = values[f"w={best:g}|{score}"] if clearly else supervised
-        for z in (0, 1):
-            good = differences[0.5] + z * noise[0.5] < 0
-            name = "if clear" if z else "if smaller loss"
-            values[f"pairs, w=0.5, {name}|{score}"] = values[f"pairs, w=0.5|{score}"] if good else supervised
-            values[f"w=0.5, {name}|{score}"] = values[f"w=0.5|{score}"] if good else supervised
-        values[f"w grows with labels|{score}"] = values[f"w={rule[job['labelled']]:g}|{score}"]
-        if "cv" in info:
-            curve = {float(w): error for w, error in info["cv"].items()}
-            chosen = max(w for w, error in curve.items() if error == min(curve.values()))
-            values[f"w by cross-validation (one fold)|{score}"] = values[f"w={chosen:g}|{score}"]
-    rows = []
-    for name, (same, oracle) in values.items():
-        variant, score = name.split("|")
-        for own in ("genie3", "symbolic") if score == "none" else (score,):
-            base = values[f"w=1|{own}"]
-            place = {"set": job["set"], "variant": variant, "score": own, "seed": job["seed"], "fold": job["fold"][-1]}
-            rows.append(place | {"same_examples": same - base[0], "oracle": oracle - base[1]})
-    return rows
-
-
-def judges() -> pd.DataFrame:
-    """What comes of following each judge: differences to the supervised ranking, and true features of Madelon."""
-    with (HERE / "few_labels_judges_raw.jsonl").open() as file:
-        jobs = [json.loads(line) for line in file]
-    rows = []
-    for rule, followed in _RULES.items():
-        for job in jobs:
-            for score in ("genie3", "symbolic"):
-                chosen = _followed(job, score, **followed)
-                values, base = job["values"][f"{chosen}|{score}"], job["values"][f"1|{score}"]
-                place = {"rule": rule, "set": job["set"], "score": score, "used": chosen != "1", "true": values[2]}
-                if chosen == "out of bag":
-                    place["used"] = job["level"] < 1
-                rows.append(place | {mode: values[i] - base[i] for i, mode in enumerate(MODES)})
-    frame = pd.DataFrame(rows)
-    found = frame.groupby(["rule", "score", "set"], sort=False)[[*MODES, "used", "true"]].mean()
-    found[[f"{mode}_sem" for mode in MODES]] = frame.groupby(["rule", "score", "set"], sort=False)[list(MODES)].sem()
-    return found.reset_index()
-
-
-def _followed(
-    job: dict,
-    score: str,
-    judges: tuple[str, ...] = (),
-    candidates: tuple[str, ...] = (),
-    n: int = 16,
-    k: int = 10,
-    rest: str = "1",
-) -> str:
-    """The best candidate if it is clearly better by all judges, by two standard errors; else the rest."""
-    told = job["told"]
-    if candidates:
-        judges = judges or (score,)
-        best = min(candidates, key=lambda name: sum(told[f"{judge}|{n}|{k}|{name}"][0] for judge in judges))
-        if all(gain < -2 * noise for gain, noise in (told[f"{judge}|{n}|{k}|{best}"] for judge in judges)):
-            return best
-    if rest == "forest":
-        gain, noise = told[f"forest|{n}|0|0.5"]
-        return "1+0.5" if gain < -2 * noise else "1"
-    return rest
-
-
-_BOTH = {"judges": ("genie3", "symbolic"), "candidates": ("0",)}
-_RULES: dict[str, dict] = {
-    "always w = 0": {"rest": "0"},
-    "always w = 0.5": {"rest": "0.5"},
-    "always pairs, w = 0.5": {"rest": "1+0.5"},
-    "out of bag (before)": {"rest": "out of bag"},
-    "forests of folds, pairs, w = 0.5": {"rest": "forest"},
-    "neighbours, own score: pairs with 0 or 0.5": {"candidates": ("1+0", "1+0.5")},
-    "neighbours, own score: 0 or 0.5": {"candidates": ("0", "0.5")},
-    "neighbours, own score: 0": {"candidates": ("0",)},
-    "neighbours, both scores: 0": _BOTH,
-    "neighbours, both scores: 0, else forests of folds": _BOTH | {"rest": "forest"},
-    "neighbours, both scores: 0, else out of bag (now)": _BOTH | {"rest": "out of bag"},
-    "... by 5 neighbours": _BOTH | {"k": 5, "rest": "out of bag"},
-    "... by 20 neighbours": _BOTH | {"k": 20, "rest": "out of bag"},
-    "... by 8 trees": _BOTH | {"n": 8, "rest": "out of bag"},
-    "... by Symbolic only": _BOTH | {"judges": ("symbolic",), "rest": "out of bag"},
+_LEVEL_RULES = {
+    "one standard error (auto)": ("losses", 1.0),
+    "minimum": ("losses", 0.0),
+    "two standard errors": ("losses", 2.0),
+    "neighbours, one standard error": ("neighbors", 1.0),
 }
+
+
+def _level(losses: dict, errors: float) -> float:
+    """The level that the losses of the folds choose, as `best_level` does."""
+    folds = {float(w): repetitions[0] for w, repetitions in losses.items()}
+    ends = np.cumsum([len(fold) for fold in folds[1.0]])
+
+    def of_folds(level: float) -> list:
+        return [(np.arange(end - len(fold), end), np.array(fold)) for end, fold in zip(ends, folds[level], strict=True)]
+
+    return best_level(sorted(folds, reverse=True), of_folds, np.ones(ends[-1]), errors).level
 
 
 def published() -> pd.DataFrame:
@@ -229,8 +156,7 @@ def main() -> None:
     FIGURES.mkdir(exist_ok=True)
     studies = {
         "few_labels": few_labels,
-        "few_labels_variants": variants,
-        "few_labels_judges": judges,
+        "levels": levels,
         "few_labels_published": published,
         "ssl_trees": ssl_trees,
         "unsupervised_ensembles": unsupervised,

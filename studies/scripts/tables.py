@@ -12,6 +12,7 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from omnirank.evaluation.statistics import wilcoxon_test
@@ -91,36 +92,25 @@ def by_count() -> str:
     return markdown(["labelled examples", *map(str, counts)], rows)
 
 
-def variants() -> str:
-    """The variants, by score."""
-    found = read("few_labels_variants")
-    found = found[~found["variant"].isin(["w=1", "uniform"])].sort_values(["score", "oracle"], ascending=[True, False])
+def levels() -> str:
+    """What comes of each rule that chooses the level: means over the sets of their means."""
     rows = []
-    for row in found.to_dict("records"):
-        cells = [f"{row['score']}: {row['variant']}", str(row["sets"])]
-        for mode in ("same_examples", "oracle"):
-            cells.append(f"{row[mode]:+.4f} ± {row[f'{mode}_sem']:.4f}")
-            cells.append(f"{row[f'{mode}_clearly_better']} / {row[f'{mode}_clearly_worse']}")
-        rows.append(cells)
-    return markdown(["variant", "sets", "same examples", "clearly better / worse", "oracle", "clearly"], rows)
+    for (model, rule), part in read("levels").groupby(["model", "rule"], sort=False):
+        sets = part.groupby("set")["difference"].mean()
+        worst = f"{sets.min():+.3f} ({sets.idxmin()})"
+        told = [difference(sets.mean(), sets.sem()), f"{(sets > 0).sum()} / {(sets < 0).sum()}", worst]
+        used = np.average(part["used"], weights=part["n"])
+        rows.append([f"{model}: {rule}", str(part["n"].sum()), *told, f"{used:.0%}"])
+    return markdown(["model: rule", "fits", "difference", "sets better / worse", "worst set", "used"], rows)
 
 
-def judges() -> str:
-    """What comes of following each judge."""
-    found = read("few_labels_judges")
-    rows = []
-    for rule in found["rule"].unique():
-        cells = []
-        for score in ("genie3", "symbolic"):
-            part = found[(found["rule"] == rule) & (found["score"] == score)].set_index("set")
-            others = part.drop(index="madelon")
-            cells += [f"{others[mode].mean():+.4f} ({others[mode].min():+.4f})" for mode in ("same_examples", "oracle")]
-            cells += [f"{part.loc['madelon', 'oracle']:+.3f}", f"{part.loc['madelon', 'true']:.2f}"]
-        rows.append([rule, *cells])
-    head = ["rule"]
-    for score in ("Genie3", "Symbolic"):
-        head += [f"{score}, same", "oracle", "Madelon", "true"]
-    return markdown(head, rows)
+def levels_by_count() -> str:
+    """What "auto" gains by number of labels."""
+    own = read("levels").query("rule == 'one standard error (auto)'")
+    means = own.groupby(["labelled", "model"])["difference"].agg(["mean", "sem"]).unstack()
+    names = ["tree", "forest", "ranking"]
+    rows = [[str(n), *(difference(row["mean"][m], row["sem"][m]) for m in names)] for n, row in means.iterrows()]
+    return markdown(["labels", *names], rows)
 
 
 def published() -> str:
@@ -246,8 +236,8 @@ TABLES = {
     "like-for-like": like_for_like,
     "like-for-like-summary": like_for_like_summary,
     "by-count": by_count,
-    "variants": variants,
-    "judges": judges,
+    "levels": levels,
+    "levels-by-count": levels_by_count,
     "published": published,
     "trees": trees,
     "forests": forests,

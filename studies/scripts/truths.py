@@ -155,6 +155,76 @@ def nominal(rng: np.random.Generator) -> Truth:
     return pd.concat([pd.DataFrame(columns), noise(n, rng)], axis=1), list(columns), y
 
 
+def named(X: np.ndarray, relevant: np.ndarray, y: object) -> Truth:
+    """Return a truth without further noise."""
+    names = [f"x{i}" if i in set(relevant.tolist()) else f"noise {i}" for i in range(X.shape[1])]
+    return pd.DataFrame(X, columns=names), [names[i] for i in relevant], y
+
+
+def wide(n: int, n_features: int) -> Callable[[np.random.Generator], Truth]:
+    """Return a truth of few examples: 20 features differ by 0.9 to 1.6 SD, all are in blocks of correlation 0.5."""
+
+    def draw(rng: np.random.Generator) -> Truth:
+        blocks = np.repeat(rng.normal(size=(n, n_features // 10)), 10, axis=1)
+        X = np.sqrt(0.5) * (blocks + rng.normal(size=(n, n_features)))
+        relevant, second = rng.permutation(n_features)[:20], np.arange(n) % 2
+        X[:, relevant] += np.outer(second, rng.uniform(0.9, 1.6, 20))
+        return named(X, relevant, np.where(second, "yes", "no"))
+
+    return draw
+
+
+def product(rng: np.random.Generator) -> Truth:
+    X = rng.normal(size=(500, 50))
+    return named(X, np.arange(3), X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=500))
+
+
+def nested(rng: np.random.Generator) -> Truth:
+    """One feature says which of two others counts, one of them up or down by a fourth."""
+    X = rng.normal(size=(400, 40))
+    y = np.where(X[:, 0] > 0, X[:, 1], np.where(X[:, 2] > 0, X[:, 3], -X[:, 3]))
+    return named(X, np.arange(4), y + 0.5 * rng.normal(size=400))
+
+
+def weak(rng: np.random.Generator) -> Truth:
+    X = rng.normal(size=(150, 60))
+    return named(X, np.arange(10), 0.35 * X[:, :10].sum(axis=1) + rng.normal(size=150))
+
+
+def skewed_target(rng: np.random.Generator) -> Truth:
+    X = rng.normal(size=(250, 50))
+    return named(X, np.arange(5), np.exp(0.6 * X[:, :5].sum(axis=1) + 1.2 * rng.normal(size=250)))
+
+
+def skewed_features(rng: np.random.Generator) -> Truth:
+    X = rng.normal(size=(250, 50))
+    return named(np.exp(1.5 * X), np.arange(5), 0.35 * X[:, :5].sum(axis=1) + rng.normal(size=250))
+
+
+def rare_class(rng: np.random.Generator) -> Truth:
+    X, rare = rng.normal(size=(520, 50)), np.arange(520) < 20
+    X[rare, :5] += 0.8
+    return named(X, np.arange(5), np.where(rare, "yes", "no"))
+
+
+def three_levels(rng: np.random.Generator) -> Truth:
+    X = rng.integers(0, 3, (250, 50)).astype(float)
+    return named(X, np.arange(5), 0.25 * X[:, :5].sum(axis=1) + rng.normal(size=250))
+
+
+def rare_labels(rng: np.random.Generator) -> Truth:
+    X = rng.normal(size=(300, 60))
+    score = X[:, :8] @ rng.normal(size=(8, 40)) + 3 * rng.normal(size=(300, 40))
+    return named(X, np.arange(8), (score > np.quantile(score, 0.95, axis=0)).astype(int))
+
+
+def copies(rng: np.random.Generator) -> Truth:
+    """Ten copies of one feature, and two weaker ones."""
+    X = rng.normal(size=(200, 50))
+    X[:, 1:10] = X[:, :1] + 0.05 * rng.normal(size=(200, 9))
+    return named(X, np.arange(12), X[:, 0] + 0.5 * X[:, 10:12].sum(axis=1) + rng.normal(size=200))
+
+
 def missing(share: float, by_class: bool) -> Callable[[np.random.Generator], Truth]:
     """Return a truth with this share of the cells missing, of one class only or of all examples."""
 
@@ -184,6 +254,17 @@ TRUTHS: dict[str, Callable[[np.random.Generator], Truth]] = {
     "madelon-like": madelon,
     "digits": digits,
     "nominal": nominal,
+    "60 x 4,000": wide(60, 4000),
+    "30 x 2,000": wide(30, 2000),
+    "product": product,
+    "nested": nested,
+    "ten weak": weak,
+    "skewed target": skewed_target,
+    "skewed features": skewed_features,
+    "rare class": rare_class,
+    "three levels": three_levels,
+    "rare labels": rare_labels,
+    "copies": copies,
     **{f"missing {s:.0%}": missing(s, False) for s in (0.2, 0.4, 0.6)},
     **{f"missing {s:.0%}, by class": missing(s, True) for s in (0.2, 0.4, 0.6)},
 }

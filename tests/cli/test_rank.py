@@ -135,10 +135,12 @@ def test_ranking_with_hidden_labels(digits):
 def test_the_choice_of_the_level_is_shown(digits):
     result = run("rank", digits, "-t", "last", "--labelled", "0.3", "--trees", "12")
     assert "supervision 0" in result.stderr or "supervision 1" in result.stderr
-    assert "errors by level of supervision: 0.25: 0." in result.stderr
+    assert "values by level of supervision: " in result.stderr
     assert "300 examples, 90 labelled" in result.stdout
-    few = run("rank", digits, "-t", "last", "--labelled", "0.3", "--trees", "3")
-    assert "supervision 1: fewer than 12 trees are too few to compare levels" in few.stderr
+    asked = "{'levels': [0.5, 1], 'folds': 2, 'measure': 'accuracy'}"
+    chosen = run("rank", digits, "-t", "last", "--labelled", "0.3", "--trees", "3", "--supervision", asked)
+    assert "in 2-fold cross-validation" in chosen.stderr
+    assert "values by level of supervision: 0.5: 0." in chosen.stderr
     assert "supervision" not in run("rank", digits, "-t", "last", "--trees", "3").stderr
 
 

@@ -9,13 +9,11 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
-from omnirank.core.seeds import root_entropy
-from omnirank.ensembles import supervision
 from omnirank.ensembles.clusterer import best_tests
 from omnirank.ensembles.errors import error_measure
-from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules, make_plan
-from omnirank.ensembles.scores import ScoreOptions, TreeScorer, out_of_bag
-from omnirank.ensembles.supervision import _compared, resolve_supervision
+from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
+from omnirank.ensembles.scores import out_of_bag
+from omnirank.ensembles.supervision import ToFit, resolve_supervision
 from omnirank.errors import DataError, ParameterError
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.pruning import node_errors, prune_m5
@@ -82,12 +80,12 @@ def test_targets_share_the_supervised_part_of_genie3():
 def test_half_of_an_ensemble_is_the_smaller_ensemble():
     data = few_labels("regression", n=60)
     options = {"supervision": "auto", "random_state": 1}
-    # from 48 trees on, the levels are compared in the same way whatever the size
-    whole = genie3_forest(n_trees=96, **options).fit(data)
-    half = genie3_forest(n_trees=48, **options).fit(data)
+    # from 50 trees on, the levels are compared in the same way whatever the size
+    whole = genie3_forest(n_trees=100, **options).fit(data)
+    half = genie3_forest(n_trees=50, **options).fit(data)
     assert half.supervision_curve_ == whole.supervision_curve_ != {}
-    both = genie3_forest(n_trees=[48, 96], **options).fit(data)
-    assert both.checkpoints_[48]["genie3"] == half.ranking_
+    both = genie3_forest(n_trees=[50, 100], **options).fit(data)
+    assert both.checkpoints_[50]["genie3"] == half.ranking_
     assert both.ranking_ == whole.ranking_
     assert whole.ranking_.parameters["supervision_level"] == whole.supervision_
 
@@ -191,88 +189,6 @@ def test_the_error_of_sparse_features_is_that_of_dense_ones():
 # -- the level of supervision --------------------------------------------------------------------------------
 
 
-def test_unlabelled_examples_are_used_where_they_clearly_help():
-    rng = np.random.default_rng(0)
-    supervised = rng.random(40)
-    noise = rng.normal(size=40) / 10
-    noise -= noise.mean()
-    weight = np.ones(40)
-    standard_error = noise.std(ddof=1) / np.sqrt(40)
-    for factor, level in ((1.9, 1.0), (2.1, 0.5)):
-        better = supervised + noise - factor * standard_error
-        found = _compared({0.25: supervised + 1, 0.5: better, 0.75: better, 1.0: supervised}, weight)
-        assert found.level == (1.0 if level == 1 else 0.75)  # of equal levels the most supervised
-        assert found.chosen == (level < 1)
-        assert f"{supervised.mean():.4g} without unlabelled ones" in found.reason
-        assert found.curve[0.5] == pytest.approx(better.mean())
-
-
-def test_repeated_examples_are_weights_in_the_comparison():
-    rng = np.random.default_rng(1)
-    losses = {0.5: rng.random(6), 1.0: rng.random(6)}
-    weight = np.array([1.0, 2.0, 3.0, 1.0, 2.0, 1.0])
-    found = _compared(losses, weight)
-    repeated = {w: np.repeat(values, weight.astype(int)) for w, values in losses.items()}
-    assert found.curve == pytest.approx({w: values.mean() for w, values in repeated.items()})
-    assert _compared({w: values[:1] for w, values in losses.items()}, weight[:1]).reason.startswith("too few")
-
-
-def clusters(seed=0, n=300, agree=True):
-    """Four clusters in twenty features: the classes, or nothing to do with them (one more feature tells them)."""
-    rng = np.random.default_rng(seed)
-    cluster = rng.integers(0, 4, n)
-    centres = 0.9 * rng.choice([-1.0, 1.0], size=(4, 20))
-    X = np.column_stack([0.5 * rng.normal(size=(n, 20)) + centres[cluster], rng.normal(size=(n, 2))])
-    y = cluster if agree else (X[:, -1] > 0).astype(int)
-    return om.Dataset(X, np.array(list("abcd"))[y]).keep_labels(24, random_state=seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("agree", [True, False])
-def test_unlabelled_examples_help_where_clusters_are_classes(agree):
-    chosen = [
-        resolve_supervision("auto", GrowingData(clusters(seed, agree=agree), seed), GrowingRules()) for seed in range(6)
-    ]
-    n_used = sum(found.chosen for found in chosen)
-    smaller = [min(found.curve[w] for w in (0.25, 0.5, 0.75)) < found.curve[1.0] for found in chosen]
-    assert n_used >= 3 if agree else n_used == 0
-    assert all(smaller) == agree
-    assert all(found.level < 1 for found in chosen if found.chosen)
-    assert all(set(found.curve) == {0.25, 0.5, 0.75, 1.0} for found in chosen)
-
-
-@pytest.fixture
-def compared_thoroughly(monkeypatch):
-    """Few trees, whose level is chosen as that of many: by all of them."""
-    monkeypatch.setattr(supervision, "_SHARE", 1)
-
-
-def scores_of_trees(data, level, name):
-    """The scores of the first nine trees of a level."""
-    plan = GrowingData(data, root_entropy(0)).at_level(level).plan(GrowingRules(supervision=level))
-    scorer = TreeScorer.make(plan, (name,), ScoreOptions())
-    return np.array([scorer(i)[name].row for i in range(9)])
-
-
-@pytest.mark.usefixtures("compared_thoroughly")
-def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
-    data = clusters()
-    options = {"n_trees": 9, "random_state": 0, "per_target": True}
-    ranker = genie3_forest(**options).fit(data)
-    assert 0 < ranker.supervision_ < 1
-    assert "pairs" in ranker.supervision_reason_
-    assert (ranker.n_trees_, ranker.ranking_.parameters["supervision_level"]) == (9, ranker.supervision_)
-    supervised = genie3_forest(supervision=1.0, **options).fit(data)
-    for name in ("genie3", "symbolic"):
-        assert ranker.rankings_[name].scores.sum() == pytest.approx(supervised.rankings_[name].scores.sum())
-        one, other = (scores_of_trees(data, w, name) for w in (1.0, ranker.supervision_))
-        shares = one / one.sum(axis=1, keepdims=True) + other / other.sum(axis=1, keepdims=True)
-        expected = (one.sum(axis=1, keepdims=True) * shares / 2).mean(axis=0)
-        np.testing.assert_allclose(ranker.rankings_[name].scores, expected)
-    share = ranker.ranking_.per_target.scores.sum() / supervised.ranking_.scores.sum()
-    assert 0.5 < share < 1  # supervised trees have no other part
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numbers", "mixed", "sparse", "booleans", "missing"])
 @pytest.mark.parametrize("task", ["regression", "multi-label", "few labels"])
@@ -298,122 +214,23 @@ def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):
             assert level_0[name].scores.tolist() == ranking.scores.tolist(), name
 
 
-def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
-    """Whether unlabelled examples are used at all is a matter of two standard errors; the scores stay comparable."""
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(300, 5))
-    y = X[:, 0] + 0.1 * rng.normal(size=300)
-    options = {"importance": "unbiased", "n_trees": 20, "random_state": 0}
-    plain = genie3_forest(**options).fit(X, y)
-    paired = supervision.Supervision(0.5, "forced", chosen=True)
-    monkeypatch.setattr("omnirank.ensembles.supervision.resolve_supervision", lambda *_, **__: paired)
-    y[17] = np.nan
-    beside = genie3_forest(**options).fit(X, y)
-    for name, ranking in plain.rankings_.items():
-        assert beside.rankings_[name].scores.max() == pytest.approx(ranking.scores.max(), rel=0.35), name
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("compared_thoroughly")
-def test_pairs_of_trees_have_permutation_scores():
-    data = clusters()
-    options = {"importance": "permutation", "random_state": 0}
-    whole = genie3_forest(n_trees=9, **options).fit(data)
-    assert 0 < whole.supervision_ < 1
-    grown = genie3_forest(n_trees=[9, 12], **options).fit(data)
-    assert grown.supervision_ == whole.supervision_
-    assert grown.checkpoints_[9]["permutation"] == whole.ranking_
-    supervised = genie3_forest(n_trees=9, supervision=1, **options).fit(data).ranking_.scores
-    other = genie3_forest(n_trees=9, supervision=whole.supervision_, **options).fit(data).ranking_.scores
-    np.testing.assert_allclose(whole.ranking_.scores, (supervised + other) / 2)
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize("n_trees", [1, 11, 12, 30, 60, 100])
-def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees, monkeypatch):
-    grown = []
-    grow = GrowingPlan.grow
-    monkeypatch.setattr(
-        GrowingPlan, "grow", lambda plan, *args: grown.append(plan.rules.supervision) or grow(plan, *args)
-    )
-    data = clusters(n=60)
-    ranker = genie3_forest(n_trees=n_trees, max_depth=2, random_state=0).fit(data)
-    on_all_examples = [w for w in grown if w < 1]
-    in_the_end = n_trees * (ranker.supervision_ < 1)
-    assert len(on_all_examples) - in_the_end <= n_trees
-    assert len(grown) - len(on_all_examples) <= 3 * n_trees  # of labelled examples only
-
-
-@pytest.mark.slow
-def test_levels_by_cross_validation():
-    data = clusters()
-    found = resolve_supervision("cv", GrowingData(data, 0), GrowingRules())
-    assert list(found.curve) == [i / 10 for i in range(11)]
-    assert found.level == max(w for w, error in found.curve.items() if error == min(found.curve.values()))
-    assert not found.chosen
-    assert "cross-validation" in found.reason
-    assert (
-        "too few"
-        in resolve_supervision("cv", GrowingData(data.keep_labels(3, random_state=0), 0), GrowingRules()).reason
-    )
-    ranker = genie3_forest(supervision="cv", n_trees=3, random_state=0).fit(data)
-    assert "pairs" not in ranker.supervision_reason_
-    assert resolve_supervision("cv", GrowingData(data.take(data.labelled), 0), GrowingRules()).level == 1
-
-
-@pytest.mark.slow
-def test_single_trees_are_compared_one_by_one():
-    data = clusters()
-    rules = GrowingRules(min_labelled_leaf=2)
-    together = resolve_supervision("auto", GrowingData(data, 0), rules).curve
-    alone = resolve_supervision("auto", GrowingData(data, 0), rules, single=True).curve
-    assert all(alone[w] > together[w] for w in together)  # a mean of losses exceeds the loss of the mean
-    model = om.PCTClassifier(pruning="m5", random_state=0).fit(data)
-    rules, entropy = GrowingRules.of(model, ensemble="bagging", bootstrap=False), root_entropy(0)
-    pruned = resolve_supervision(
-        "auto", GrowingData(data, entropy), rules, single=True, pruning=model._how_to_prune(data.task)
-    )
-    grown = resolve_supervision("auto", GrowingData(data, entropy), rules, single=True)
-    assert model.supervision_curve_ == pruned.curve != grown.curve
-
-
-def test_rare_labels_count_less_than_common_ones_in_the_loss_of_predictions():
-    """A common label that forests miss, a rare one that they find."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4))
-    y = np.column_stack([rng.random(300) < 0.5, X[:, 0] > 1.6])
-    data = om.Dataset(X, y.astype(int), task="multi-label").keep_labels(200, random_state=0)
-    to_predict = resolve_supervision("auto", GrowingData(data, 0), GrowingRules())
-    assert to_predict.curve[1.0] > 0.9
-    to_rank = resolve_supervision("auto", GrowingData(data, 0), GrowingRules(), n_ranked=48)
-    assert to_rank.curve[1.0] < to_predict.curve[1.0] - 0.1  # both labels count alike
-
-
-def test_reasons_say_how_far_apart_losses_must_be():
-    larger = _compared({0.5: np.full(20, 2.0), 1.0: np.ones(20)}, np.ones(20))
-    assert "at 0.5, not smaller: 1 without" in larger.reason
-    noisy = np.where(np.arange(20) % 2, 0.0, 1.98)
-    close = _compared({0.5: noisy, 1.0: np.ones(20)}, np.ones(20))
-    assert "not smaller by 2 standard errors: " in close.reason
-    assert (larger.level, close.level) == (1.0, 1.0)
-
-
 def test_where_the_level_comes_from():
     data = few_labels("classification", n=60)
     rules = GrowingRules()
-    found = resolve_supervision("auto", GrowingData(data, 0), rules)
-    assert set(found.curve) == {0.25, 0.5, 0.75, 1.0}
+    found = resolve_supervision("auto", GrowingData(data, 0), rules, ToFit(10))
     assert found.level in found.curve
-    assert resolve_supervision(0.3, GrowingData(data, 0), rules).level == 0.3
-    assert resolve_supervision("auto", GrowingData(data.take(data.labelled), 0), rules).level == 1
+    assert set(found.curve) <= {0.0, 0.25, 0.5, 0.75, 1.0}
+    assert resolve_supervision(0.3, GrowingData(data, 0), rules, ToFit(10)).level == 0.3
+    assert resolve_supervision("auto", GrowingData(data.take(data.labelled), 0), rules, ToFit(10)).level == 1
     alone = om.Dataset(data.features)
-    assert resolve_supervision("auto", GrowingData(alone, 0), rules).level == 0
+    assert resolve_supervision("auto", GrowingData(alone, 0), rules, ToFit(10)).level == 0
     with pytest.raises(DataError, match="needs a target"):
-        resolve_supervision(0.5, GrowingData(alone, 0), rules)
+        resolve_supervision(0.5, GrowingData(alone, 0), rules, ToFit(10))
     same = om.Dataset(np.arange(12.0).reshape(6, 2), [1.0, 1.0, 1.0] + [np.nan] * 3, task="regression")
-    assert resolve_supervision("auto", GrowingData(same, 0), rules).reason == "the known target values are all the same"
+    found = resolve_supervision("auto", GrowingData(same, 0), rules, ToFit(10))
+    assert found.reason == "the known target values are all the same"
     lone = om.Dataset(np.arange(40.0).reshape(20, 2), [1.0, 2.0] + [np.nan] * 18, task="regression")
-    assert 1.0 not in resolve_supervision("auto", GrowingData(lone, 0), rules).curve
+    assert 1.0 not in resolve_supervision("auto", GrowingData(lone, 0), rules, ToFit(10)).curve
 
 
 def test_weights_of_features():

@@ -2,46 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import chi2, norm
+from sklearn.base import clone
 
 import omnirank as om
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.ensembles import score_sums as module
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
-from omnirank.ensembles.scores import Contributions, ScoreOptions, TreeScorer
+from omnirank.ensembles.scores import Contributions
 from omnirank.errors import ParameterError
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_unbiased as reference
 from reference.ensembles_cases import random_dataset, random_weights
 
 
-def ranker(n_trees=20, **options):
+def ranker(n_trees=20, importance="unbiased", **options):
     given = {"ensemble": "extra-trees", "p_values": True, "random_state": 0} | options
-    return om.EnsembleRanker("unbiased", n_trees=n_trees, **given)
+    return om.EnsembleRanker(importance, n_trees=n_trees, **given)
 
 
 def regression():
     return random_dataset(np.random.default_rng(0), "regression", 60)
 
 
+@pytest.mark.parametrize("importance", ["unbiased", "relevance"])
 @pytest.mark.parametrize("n_trees", [1, 6])
-def test_p_values_are_as_defined(n_trees):
+def test_p_values_are_as_defined(n_trees, importance):
     data = random_dataset(np.random.default_rng(0), "mixed-targets", 40, 0.2)
     weight = random_weights(np.random.default_rng(1), 40)
     labelled, weight = data.take(data.labelled), weight[data.labelled]
-    found = ranker(n_trees, supervision=1.0).fit(data, sample_weight=np.where(data.labelled, 1.0, 0.0))
-    weighted = ranker(n_trees, supervision=1.0).fit(labelled, sample_weight=weight)
+    asked = ranker(n_trees, supervision=1.0, importance=importance)
+    found = clone(asked).fit(data, sample_weight=np.where(data.labelled, 1.0, 0.0))
+    weighted = clone(asked).fit(labelled, sample_weight=weight)
+    below = importance == "relevance"
     for fitted, given in ((found, None), (weighted, weight)):
         plan = make_plan(labelled, GrowingRules(ensemble="extra-trees"), fitted.ranking_.seeds.ranges[0][0], given)
         trees = [tree_from_grown(plan.grow(i), plan.dataset.features) for i in range(n_trees)]
         given = [(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)]
-        scores = [reference.unbiased(*one).sum(axis=0) for one in given]
-        parts = ([part(*one) for one in given] for part in (reference.contributions, reference.in_bag))
-        expected = reference.p_values(scores, *parts)
+        scores = [reference.unbiased(*one, below=below).sum(axis=0) for one in given]
+        parts = ([part(*one, below=below) for one in given] for part in (reference.contributions, reference.in_bag))
+        expected = reference.p_values(scores, *parts, reference.root(plan) if below else None)
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
 
 
@@ -51,33 +54,18 @@ def test_a_score_that_one_example_makes_is_of_one_term():
     tree = Contributions(one, one, one + 2, np.array([0, 1]), np.array([2.0, -1.0]), in_bag)
     sums = module.ExampleSums(2, 1)
     sums.add([tree, tree])
-    found = sums.p_values(MeanAccumulator.empty(1).update([[1.0], [1.0]]))
+    found = sums.p_values(2, np.ones(1), np.zeros(1))
     # s = 1, A = 5, B = 0, G = 3: L = 1, l = 5 / 2, V = 5
     np.testing.assert_allclose(found, chi2(1).sf(1 + np.sqrt(2) * 1 / np.sqrt(5)))
 
 
-def test_pairs_of_trees_count_examples_by_their_own_numbers():
-    data = random_dataset(np.random.default_rng(0), "regression", 60).hide_labels(np.arange(60) % 3 > 0)
-    plan = make_plan(data, GrowingRules(supervision=0.5), 0)
-    alone = make_plan(data.take(data.labelled), GrowingRules(), 0)
-    options = ScoreOptions(p_values=True)
-    single = [TreeScorer.make(one, ("unbiased",), options) for one in (plan, alone)]
-    pair = replace(single[0], partner=single[1])
-    sums = [module.ExampleSums(60, data.n_features) for _ in range(3)]
-    for kept, scorer in zip(sums, (*single, pair), strict=True):
-        kept.add(scorer(0)["unbiased"].contributions)
-    semi, supervised, both = (kept._blocks[0] for kept in sums)
-    expected = semi * (20 / 60) / 2  # in the unit of the supervised tree, whose examples are 20
-    expected[:, np.flatnonzero(data.labelled)] += supervised[:, :20] / 2
-    np.testing.assert_allclose(both, expected)
-
-
-def test_workers_and_checkpoints_change_no_bit():
+@pytest.mark.parametrize("score", ["unbiased", "relevance"])
+def test_workers_and_checkpoints_change_no_bit(score):
     data = regression()
-    whole = ranker([5, 12, 20]).fit(data)
-    assert whole.ranking_.p_values.tolist() == ranker(n_jobs=2).fit(data).ranking_.p_values.tolist()
+    whole = ranker([5, 12, 20], score).fit(data)
+    assert whole.ranking_.p_values.tolist() == ranker(20, score, n_jobs=2).fit(data).ranking_.p_values.tolist()
     for n_trees in (5, 12):
-        assert whole.checkpoints_[n_trees]["unbiased"] == ranker(n_trees).fit(data).ranking_
+        assert whole.checkpoints_[n_trees][score] == ranker(n_trees, score).fit(data).ranking_
 
 
 def test_other_scores_have_no_p_values():
@@ -145,15 +133,36 @@ def test_the_spread_of_scores_of_noise_is_that_which_p_values_assume():
     assert 0.9 < np.std(found) < 1.06
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["numbers", "skewed", "rare class", "label sets", "no target", "levels", "weights"])
+def test_noise_has_p_values_of_relevance_above_alpha(kind):
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(100, 10)), rng.normal(size=100)
+        if kind == "levels":
+            X = pd.DataFrame({f"x{i}": rng.integers(0, 2 + 3 * i, 100).astype(str) for i in range(10)})
+        y = {
+            "skewed": np.exp(2 * y),
+            "rare class": np.where(y > 1.5, "a", "b"),
+            "label sets": (rng.random((100, 12)) < 0.1).astype(float),
+            "no target": None,
+        }.get(kind, y)
+        weight = rng.exponential(size=100) if kind == "weights" else None
+        asked = ranker(20, "relevance", random_state=seed, task="multi-label" if kind == "label sets" else "auto")
+        found += asked.fit(X, y, sample_weight=weight).ranking_.p_values.tolist()
+    assert 0.002 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
+
+
 def test_sums_divide_by_the_number_of_trees():
     sums = module.ExampleSums(2, 1)
     first, told = np.array([0]), np.array([3.0, 1.0])
     one = module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.ones(1))
     sums.add([one] * 4)
-    four = MeanAccumulator.empty(1).update([[4.0]] * 4)
     half = module.ExampleSums(2, 1)
     half.add([one] * 2)
-    assert sums.p_values(four) == half.p_values(MeanAccumulator.empty(1).update([[4.0]] * 2))
+    score, error = np.array([4.0]), np.zeros(1)
+    assert sums.p_values(4, score, error) == half.p_values(2, score, error)
 
 
 @pytest.mark.parametrize(("n_trees", "in_bag"), [(1, 0.0), (2, 0.0), (2, 1e-300), (2, 1e300)])
@@ -162,7 +171,8 @@ def test_p_values_are_numbers_whatever_the_bag_promises(n_trees, in_bag):
     told = np.array([1e-17, -1e-17])
     sums.add([module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.array([in_bag]))] * n_trees)
     for score in (0.0, 1e-17, -1.0, 1.0):
-        (p,) = sums.p_values(MeanAccumulator.empty(1).update([[score], [2 * score]][:n_trees]))
+        scores = MeanAccumulator.empty(1).update([[score], [2 * score]][:n_trees])
+        (p,) = sums.p_values(n_trees, *scores.finish())
         assert 0 < p <= 1
 
 
@@ -176,10 +186,10 @@ def test_merged_sums_are_those_of_all_trees():
     for part, tree in zip(parts, trees, strict=True):
         part.add([tree])
         whole.add([tree])
-    scores = MeanAccumulator.empty(1).update([[4.0], [3.0]])
+    scores = 2, np.array([3.5]), np.array([0.5])
     merged = parts[0].merge(parts[1])
-    assert merged.p_values(scores) == whole.p_values(scores) != parts[0].p_values(scores)
-    assert module.ExampleSums.from_json(merged.to_json()).p_values(scores) == whole.p_values(scores)
+    assert merged.p_values(*scores) == whole.p_values(*scores) != parts[0].p_values(*scores)
+    assert module.ExampleSums.from_json(merged.to_json()).p_values(*scores) == whole.p_values(*scores)
 
 
 def with_copies(share, seed, n=80):
@@ -189,8 +199,9 @@ def with_copies(share, seed, n=80):
     return X, y, rows
 
 
+@pytest.mark.parametrize("score", ["unbiased", "relevance"])
 @pytest.mark.parametrize("task", ["numbers", "label sets", "few labels", "nothing"])
-def test_copies_count_as_one_example_of_their_weight(task):
+def test_copies_count_as_one_example_of_their_weight(task, score):
     X, y, rows = with_copies(0.6, 0)
     y = np.column_stack([y > 0, y < 0.5, y > 2]).astype(float) if task == "label sets" else y
     if task == "few labels":
@@ -198,8 +209,8 @@ def test_copies_count_as_one_example_of_their_weight(task):
     given = None if task == "nothing" else y
     options = {"supervision": 0.5} if task == "few labels" else {}
     merged = om.Dataset(X, given, task="multi-label" if task == "label sets" else "auto")
-    found = ranker(5, **options).fit(merged.take(rows)).ranking_
-    expected = ranker(5, **options).fit(merged, sample_weight=np.bincount(rows).astype(float)).ranking_
+    found = ranker(5, score, **options).fit(merged.take(rows)).ranking_
+    expected = ranker(5, score, **options).fit(merged, sample_weight=np.bincount(rows).astype(float)).ranking_
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.p_values, expected.p_values, rtol=1e-6)
 

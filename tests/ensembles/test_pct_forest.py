@@ -200,7 +200,7 @@ def test_examples_that_are_not_used_are_out_of_every_bag():
     X = rng.normal(size=(80, 3))
     y = np.where(X[:, 0] > 0, "a", "b").astype(object)
     y[:10] = None
-    forest = om.PCTForestClassifier(n_trees=20, oob_score=True, random_state=0).fit(X, y)
+    forest = om.PCTForestClassifier(n_trees=20, oob_score=True, supervision=1, random_state=0).fit(X, y)
     assert forest.oob_decision_function_.shape == (80, 2)
     np.testing.assert_allclose(forest.oob_decision_function_[:10], forest.predict_proba(X[:10]))
     assert np.isfinite(forest.oob_error_)

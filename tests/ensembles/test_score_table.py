@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from omnirank.core.registry import get_method, register, unregister
-from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.ensembles.scores import SCORES, FeatureScores, Score, ScoreOptions, TreeScorer, computed_scores, get_score
+from omnirank.ensembles.scores import SCORES, FeatureScores, Score, get_score
 from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments.fit import models_of_one_fit
 from omnirank.testing import tiny_dataset
@@ -28,7 +27,7 @@ def out_of_bag_share(tree):
 @pytest.fixture
 def toy(monkeypatch):
     """A score that is an entry of the table; the registry has read the table before."""
-    score = Score(f"{__name__}:out_of_bag_share", "a toy", "", on_demand=True, needs_out_of_bag=True, as_share=False)
+    score = Score(f"{__name__}:out_of_bag_share", "a toy", "", on_demand=True, needs_out_of_bag=True)
     like = get_method("genie3")
     register(replace(like, name="toy", summary=score.summary, parameters={"importance": "toy"}))
     monkeypatch.setitem(SCORES, "toy", score)
@@ -47,20 +46,6 @@ def test_a_score_is_an_entry_of_the_table(toy):
     assert "toy" not in genie3_forest(n_trees=2, random_state=0).fit(data).rankings_
     with pytest.raises(ParameterError, match="importance='toy': it needs out-of-bag examples"):
         genie3_forest("toy", bootstrap=False).fit(data)
-
-
-def test_trees_of_pairs_are_averaged_as_they_are_or_as_shares(toy):
-    data = tiny_dataset("regression").hide_labels(np.arange(30))
-    names = computed_scores("toy")
-    part = data.take(data.labelled)
-    plans = (make_plan(data, GrowingRules(supervision=0.5), 0), make_plan(part, GrowingRules(), 0))
-    one, other = (TreeScorer.make(plan, names, ScoreOptions()) for plan in plans)
-    pair = replace(one, partner=other)(2)
-    np.testing.assert_allclose(pair["toy"].row, (one(2)["toy"].row + other(2)["toy"].row) / 2)
-    for name in ("genie3", "symbolic"):
-        shares = [scorer(2)[name].row / scorer(2)[name].row.sum() for scorer in (one, other)]
-        unit = other(2)[name].row.sum()  # that of the supervised tree
-        np.testing.assert_allclose(pair[name].row, unit * np.mean(shares, axis=0))
 
 
 def test_methods_that_cost_extra_share_no_fit_and_give_the_same_rankings(toy):

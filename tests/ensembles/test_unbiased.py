@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from omnirank.data.target import Target
 from omnirank.ensembles import unbiased as module
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
 from omnirank.ensembles.score_sums import ExampleSums
-from omnirank.ensembles.scores import ScoredTree, ScoreOptions, TreeScorer
+from omnirank.ensembles.scores import ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_unbiased as reference
 from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_features, random_weights
@@ -29,26 +28,31 @@ def planned(data, weight=None, seed=0, **rules):
 
 
 def check(plan, i=0):
-    """One tree against the definition: by target, by example and in one number."""
+    """One tree against the definitions, of both scores: by target, by example and in one number."""
     counts = plan.counts(i)
     grown = plan.grow(i, counts)
     assert (grown.feature >= 0).any()
-    found = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(per_target=True)))
-    row = module.unbiased(ScoredTree(plan, grown, counts)).row
-    tree = tree_from_grown(grown, plan.dataset.features)
-    expected = reference.unbiased(plan, tree, counts)
-    tolerance = {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()}
-    np.testing.assert_allclose(row, expected.sum(axis=0), **tolerance)
-    np.testing.assert_array_equal(row, found.row)
-    np.testing.assert_allclose(found.table, expected[: plan.columns.n_variables], **tolerance)
-    by_example = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(p_values=True)))
-    np.testing.assert_array_equal(row, by_example.row)
-    (kept,) = by_example.contributions
-    np.testing.assert_allclose(kept.in_bag, reference.in_bag(plan, tree, counts), **tolerance)
-    by_example = summed(plan, by_example.contributions)
-    np.testing.assert_allclose(by_example, reference.contributions(plan, tree, counts), **tolerance)
-    plain = reference.contributions(plan, tree, counts, widened=False)
-    np.testing.assert_allclose(plain.sum(axis=0), row, **tolerance)
+    tree, tolerance = tree_from_grown(grown, plan.dataset.features), {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()}
+    credit, by_group, themselves = reference.root(plan)
+    for score, below in ((module.unbiased, False), (module.relevance, True)):
+        found = score(ScoredTree(plan, grown, counts, options=ScoreOptions(per_target=True)))
+        row = score(ScoredTree(plan, grown, counts)).row
+        expected = reference.unbiased(plan, tree, counts, below) + credit * below
+        np.testing.assert_allclose(row, expected.sum(axis=0), **tolerance)
+        np.testing.assert_array_equal(row, found.row)
+        np.testing.assert_allclose(found.table, expected[: plan.columns.n_variables], **tolerance)
+        by_example = score(ScoredTree(plan, grown, counts, options=ScoreOptions(p_values=True)))
+        np.testing.assert_array_equal(row, by_example.row)
+        (kept,) = by_example.contributions
+        np.testing.assert_allclose(kept.in_bag, reference.in_bag(plan, tree, counts, below), **tolerance)
+        by_example = summed(plan, by_example.contributions)
+        of_examples = reference.contributions(plan, tree, counts, below=below)
+        np.testing.assert_allclose(by_example, of_examples, **tolerance)
+        plain = reference.contributions(plan, tree, counts, widened=False, below=below)
+        np.testing.assert_allclose(plain.sum(axis=0) + credit.sum(axis=0) * below, row, **tolerance)
+    at_root = module.root_contributions(plan, module.described_parts(plan), by_group.shape[1])
+    np.testing.assert_allclose(at_root.by_example, by_group, **tolerance)
+    np.testing.assert_allclose(at_root.of_themselves, themselves, **tolerance)
     return row
 
 
@@ -139,6 +143,39 @@ def test_no_example_out_of_bag_is_undefined():
     assert not found.row.any()
 
 
+@pytest.mark.parametrize("kind", ["classes", "few labels", "no target", "sparse"])
+def test_features_among_thousands_are_found(kind):
+    """A tree tests few of them: by the unbiased score alone most of the true ones were tied with noise."""
+    rng = np.random.default_rng(0)
+    second = np.arange(60) % 2 > 0
+    X = rng.normal(size=(60, 1500))
+    X[:, :15] += 1.6 * second[:, None]
+    if kind == "sparse":
+        X = np.where(rng.random(X.shape) < 0.1, np.exp(X), 0.0)
+        X[:, :15] *= second[:, None]
+    y = np.array(["a", "b"], dtype=object)[second.astype(int)]
+    if kind == "few labels":
+        y[rng.permutation(60)[30:]] = None
+    given = {} if kind == "no target" else {"y": y}
+    level = {"few labels": 1.0, "no target": 0.0}.get(kind, 1.0)
+    fitted = om.EnsembleRanker("relevance", n_trees=20, supervision=level, p_values=True, random_state=0)
+    ranking = fitted.fit(sparse.csr_array(X) if kind == "sparse" else X, **given).ranking_
+    above = (ranking.scores[:15, None] > ranking.scores[15:]).mean()
+    assert above > {"sparse": 0.8, "no target": 0.6}.get(kind, 0.95)
+    assert np.median(ranking.p_values[:15]) < np.median(ranking.p_values[15:]) / 2
+
+
+def test_copies_are_credited_alike():
+    """Each copy is confirmed by itself."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 30))
+    X[:, 1:10] = X[:, :1]
+    plan = planned(Dataset(X, X[:, 0] + rng.normal(size=80)))
+    credit = module.parts_with_root(plan, ScoreOptions()).root.row
+    np.testing.assert_allclose(credit[:10], credit[0])
+    assert credit[0] > 5 * np.abs(credit[10:]).max()
+
+
 def noisy(rng, n=200):
     """One true feature, a number and 50 levels that say nothing."""
     levels = pd.Categorical([f"v{k}" for k in rng.integers(0, 50, n)], categories=[f"v{k}" for k in range(50)])
@@ -186,14 +223,3 @@ def test_noise_scores_0_among_features_too(level):
     mean, error = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / 5
     assert (np.abs(mean) < 3 * error)[2:].all()
     assert (mean > 5 * error)[:2].all()
-
-
-def test_pairs_of_trees_are_averaged_by_example():
-    """A sum of scores that may be 0 or negative is no unit."""
-    rng = np.random.default_rng(0)
-    data = random_dataset(rng, "regression", 60).hide_labels(np.arange(60) % 3 > 0)
-    plan, alone = planned(data, supervision=0.5), planned(data.take(data.labelled))
-    single = [TreeScorer.make(one, ("unbiased",), ScoreOptions()) for one in (plan, alone)]
-    pair = replace(single[0], partner=single[1])
-    semi, supervised = (scorer(0)["unbiased"].row for scorer in single)
-    np.testing.assert_allclose(pair(0)["unbiased"].row, (semi * 20 / 60 + supervised) / 2)

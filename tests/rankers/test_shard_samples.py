@@ -221,7 +221,7 @@ def test_few_labels(tmp_path, supervision):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", [Supervision(1.0, ""), Supervision(0.5, ""), Supervision(0.5, "", chosen=True)])
+@pytest.mark.parametrize("level", [Supervision(1.0, ""), Supervision(0.5, "")])
 def test_a_sample_leaves_memory_before_the_next_comes(tmp_path, monkeypatch, level):
     """Without a collection of the garbage, which takes a second in a process that holds much."""
     frame = frame_of(1200)

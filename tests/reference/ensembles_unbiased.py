@@ -1,8 +1,9 @@
-"""Out-of-bag covariances straight from their definition: every variable as columns of Python numbers."""
+"""Credit at the root and out-of-bag covariances below it, straight from their definitions, with Python numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -77,15 +78,81 @@ def variables_of(plan):
     return found
 
 
-def unbiased(plan, tree, counts):
-    """The score of each feature that each variable adds, (variables, features)."""
+def kernel(x, nominal, weight):
+    """K_ik of the examples with these values: the mean over tests of (1 / W_L + 1 / W_R) (l_i - F) (l_k - F).
+
+    F = W_L / W, and l is 1 on the left. A number has a test between neighbouring values, by the weight of the examples
+    that have one of the two; levels have all their contrasts.
+    """
+    values, weight = sorted(set(x)), np.asarray(weight)
+    total = weight.sum()
+    of_value = [sum(w for y, w in zip(x, weight, strict=True) if y == value) for value in values]
+    if nominal:
+        same = np.array([[(y == z) / of_value[values.index(y)] for z in x] for y in x])
+        return (same - 1 / total) / (len(values) - 1)
+    K = np.zeros((len(x), len(x)))
+    chances = [a + b for a, b in pairwise(of_value)]
+    for value, chance in zip(values, chances, strict=False):
+        left = np.array([float(y <= value) for y in x])
+        inside = left @ weight
+        away = left - inside / total
+        K += chance / sum(chances) * (1 / inside + 1 / (total - inside)) * np.outer(away, away)
+    return K
+
+
+def root(plan):
+    """Credit of each feature at the root by variable, what groups add to it, and what they add that meet themselves.
+
+    With u_i = w_i (z_i - mean), centred among the examples with a known cell, M_ik = K_ik u_i u_k, sums D of M and Q
+    of u_i u_k within groups, and the sum h of the squared shares of the groups' weights, the credit is
+    sum M - D / (1 - 2 h) + h Q / (W (1 - h) (1 - 2 h)).
+    """
+    table, weight, n = plan.dataset.features, plan.weight, plan.n_examples
+    groups = np.arange(n) if plan.groups is None else plan.groups
+    variables = variables_of(plan)
+    scores, themselves = np.zeros((len(variables), table.n_columns)), np.zeros(table.n_columns)
+    by_group = np.zeros((table.n_columns, groups.max() + 1))
+    varying = [v for v in variables if v.varies() and v.alpha > 0]
+    for f, cells in enumerate(cells_of(table)):
+        rows = [i for i in range(n) if weight[i] > 0 and cells[i] is not None]
+        if len({cells[i] for i in rows}) < 2:
+            continue
+        shares = [sum(weight[i] for i in rows if groups[i] == g) / sum(weight[rows]) for g in set(groups.tolist())]
+        h = sum(share**2 for share in shares)
+        if h > 0.49999:  # fewer than three groups
+            continue
+        K = kernel([cells[i] for i in rows], table.levels[f] is not None, [weight[i] for i in rows])
+        inside, same = weight[rows], groups[rows][:, None] == groups[rows]
+        for v, variable in enumerate(variables):
+            if variable not in varying or variable.owner == f:
+                continue
+            beside = sum(u.alpha for u in varying if (u.owner is None) == (variable.owner is None))
+            for column in variable.columns():
+                all_known = [i for i in known(column, range(n)) if weight[i] > 0]
+                middle = mean(column, all_known, weight)
+                u = np.array([0.0 if column[i] is None else weight[i] * (column[i] - middle) for i in rows])
+                u -= inside * sum(u) / sum(inside)
+                share = sum(weight) / sum(weight[i] for i in all_known)
+                products = np.outer(u, u) * _scale(plan, variable, column) / beside * share
+                M = K * products
+                D, Q = (M * same).sum(), (products * same).sum() / sum(inside)
+                left = (h * Q / (1 - h) - 2 * h * D) / (1 - 2 * h)
+                scores[v, f] += M.sum() - D + left
+                themselves[f] += D
+                for i, row in enumerate(rows):
+                    by_group[f, groups[row]] += (M * ~same)[i].sum() + left * inside[i] / sum(inside)
+    return scores, by_group, themselves
+
+
+def unbiased(plan, tree, counts, below=False):
+    """The score of each feature that each variable adds, (variables, features); without the root if only ``below``."""
     scores = np.zeros((len(variables_of(plan)), plan.dataset.n_features))
-    for v, variable, node, left, right, factor in _told(plan, tree, counts):
+    for v, variable, node, left, right, factor in _told(plan, tree, counts, below):
         scores[v, node.feature] += factor * _gain(plan, counts, variable, node, left, right)
     return scores
 
 
-def contributions(plan, tree, counts, widened=True):
+def contributions(plan, tree, counts, widened=True, below=False):
     """What each example out of bag adds to the score of each feature, (examples, features).
 
     Example i adds (N0 / N0') w_i sum_c (z_ic - nu_tc) (mu_c(i),c - mbar_tc) in node t with its child c(i), where
@@ -95,7 +162,7 @@ def contributions(plan, tree, counts, widened=True):
     weight = plan.weight
     one = sum(w**2 for w in weight) / sum(weight)
     found = np.zeros((plan.n_examples, plan.dataset.n_features))
-    for _, variable, node, left, right, factor in _told(plan, tree, counts):
+    for _, variable, node, left, right, factor in _told(plan, tree, counts, below):
         for column, seen, out in _columns(plan, variable, node, left, right):
             mu = [mean(column, rows, counts * weight) for rows in seen]
             known_weight = [sum(weight[i] for i in rows) for rows in out]
@@ -111,10 +178,10 @@ def contributions(plan, tree, counts, widened=True):
     return found
 
 
-def in_bag(plan, tree, counts):
+def in_bag(plan, tree, counts, below=False):
     """The score of each feature with the means of the bag in place of those out of it, (features,)."""
     found = np.zeros(plan.dataset.n_features)
-    for _, variable, node, left, right, factor in _told(plan, tree, counts):
+    for _, variable, node, left, right, factor in _told(plan, tree, counts, below):
         for column, seen, out in _columns(plan, variable, node, left, right):
             a, b = (sum(plan.weight[i] for i in rows) for rows in out)
             mu = [mean(column, rows, counts * plan.weight) for rows in seen]
@@ -122,34 +189,45 @@ def in_bag(plan, tree, counts):
     return found
 
 
-def p_values(scores, contributions_of_trees, in_bag_of_trees):
+def p_values(scores, contributions_of_trees, in_bag_of_trees, root=None):
     """P values from scores in and out of bag (trees, features), and widened contributions (trees, examples, features).
 
     A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A, which it is for a
-    single tree; s at least 0, L = max(G - s, G / 2) / 2 for the score G of the bag, l = (A - B) / (L + s); the shifted
-    gamma distribution of variance 2 l L + B and third moment 8 l^2 L, of L / l terms, at least 1.
+    single tree; G is the score of the bag, and L = max(G - s, G / 2) / 2 for s at least 0. Where there is credit at the
+    root, all these are from below it. There, C are what groups add, B = 0, and L is what they add that meet themselves.
+    With p the smaller p value of both, that of the feature is 1 - (1 - p)^2; that of the root where there is no other.
     """
     trees = np.asarray(contributions_of_trees)
     C, G = trees.mean(axis=0), np.mean(in_bag_of_trees, axis=0)
     found = []
     for f in range(C.shape[1]):
         by_tree = np.asarray(scores)[:, f]
-        A = sum(c**2 for c in C[:, f])
+        A, s = sum(c**2 for c in C[:, f]), by_tree.mean()
         B = min(A, by_tree.var(ddof=1) / len(trees)) if len(trees) > 1 else A
-        if A == 0:
-            found.append(1.0)
-            continue
-        s = max(by_tree.mean(), 0.0)
-        L = max(G[f] - s, G[f] / 2) / 2
-        size = (A - B) / (L + s)
-        V = 2 * size * L + B
-        skewness = (8 / max(L / size, 1.0)) ** 0.5 * (2 * size * L / V) ** 1.5 if A > B else 0.0
-        null = pearson3(skewness, scale=V**0.5) if skewness > 1e-3 else norm(scale=V**0.5)
-        found.append(null.sf(by_tree.mean()))
+        p = _tail(s, A, B, max(G[f] - max(s, 0.0), G[f] / 2) / 2)
+        if root is not None:
+            _, at_root, themselves = root
+            alone = _tail(sum(at_root[f]), sum(c**2 for c in at_root[f]), 0.0, themselves[f])
+            p = alone if A == 0 else 1 - (1 - min(alone, p)) ** 2
+        found.append(p)
     return np.array(found)
 
 
-def _told(plan, tree, counts):
+def _tail(score, A, B, L):
+    """The shifted gamma distribution of variance 2 l L + B and third moment 8 l^2 L, of L / l terms, at least 1.
+
+    l = (A - B) / (L + s), for s at least 0.
+    """
+    if A == 0:
+        return 1.0
+    size = (A - B) / (L + max(score, 0.0))
+    V = 2 * size * L + B
+    skewness = (8 / max(L / size, 1.0)) ** 0.5 * (2 * size * L / V) ** 1.5 if A > B else 0.0
+    null = pearson3(skewness, scale=V**0.5) if skewness > 1e-3 else norm(scale=V**0.5)
+    return null.sf(score)
+
+
+def _told(plan, tree, counts, below):
     """Every test and variable that it tells something of: variable, node, out-of-bag rows of its children, factor."""
     table, weight = plan.dataset.features, plan.weight
     cells = cells_of(table)
@@ -160,7 +238,7 @@ def _told(plan, tree, counts):
         training=range(n),
         bag=counts * weight,
     )
-    root = explicit_tree(tree, case)
+    top = explicit_tree(tree, case)
     unseen = [i for i in range(n) if counts[i] == 0]
     variables = variables_of(plan)
     varying = [v for v in variables if v.varies() and v.alpha > 0]
@@ -173,13 +251,13 @@ def _told(plan, tree, counts):
         left = [i for i in rows if node.child(case.X[i][node.feature]) is node.left]
         right = [i for i in rows if node.child(case.X[i][node.feature]) is node.right]
         for v, variable in enumerate(variables):
-            if variable in varying and variable.owner != node.feature:
+            if not (below and node is top) and variable in varying and variable.owner != node.feature:
                 beside = [u for u in varying if (u.owner is None) == (variable.owner is None)]
                 found.append((v, variable, node, left, right, share / sum(u.alpha for u in beside)))
         visit(node.left, left)
         visit(node.right, right)
 
-    visit(root, unseen)
+    visit(top, unseen)
     return found
 
 

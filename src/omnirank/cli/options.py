@@ -36,7 +36,10 @@ Trees = Annotated[
 Top = Annotated[int | None, option("--top -k K", "Number of features to print (default: 20; with --csv all).", min=1)]
 Supervision = Annotated[
     str | None,
-    option("--supervision W", "With few labels, the weight of the target beside the features: 0 to 1, auto or cv."),
+    option(
+        "--supervision W",
+        "Weight of the target beside the features: 0 to 1, auto, cv, or a dict such as {'folds': 5} for cv.",
+    ),
 ]
 Labelled = Annotated[
     str | None, option("--labelled N", "As a trial, keep the labels of N examples, or of a share (0.1), only.")

@@ -25,7 +25,6 @@ _LABEL_DISTANCES = {
 }
 _EQUAL_WEIGHTS = "noweight"
 _AVERAGE_WEIGHTS = ("expavgparentweight", _EQUAL_WEIGHTS)
-_ALL_LEVELS = [level / 10 for level in range(11)]
 
 
 @dataclass(frozen=True)
@@ -233,7 +232,7 @@ def _subspace(values: Values, ensemble: str, n_features: int) -> Any:
 
 
 def supervision_level(values: Values, dataset: Dataset, semi_supervised: bool) -> Any:
-    """Return the level of supervision: 1 without -ssl; the one that is given, or "cv" where several are compared."""
+    """Return the level of supervision: 1 without -ssl; the one that is given, or those that are compared."""
     if not semi_supervised or dataset.target is None or dataset.labelled.all():
         return 1.0
     if values.name("SemiSupervised", "SemiSupervisedMethod") != "pct":
@@ -243,9 +242,7 @@ def supervision_level(values: Values, dataset: Dataset, semi_supervised: bool) -
         raise values.wrong("SemiSupervised", "PossibleWeights", "expected numbers from 0 to 1")
     if len(levels) == 1:
         return levels[0]
-    if sorted(levels) != _ALL_LEVELS:
-        values.tell("SemiSupervised", "PossibleWeights", "the level is chosen among 0, 0.1, ..., 1")
-    return "cv"
+    return {"levels": levels, "folds": int(values.number("SemiSupervised", "InternalFolds", least=2))}
 
 
 def relief_parameters(values: Values, dataset: Dataset) -> dict[str, Any]:

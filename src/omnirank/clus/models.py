@@ -20,7 +20,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
-from omnirank.ensembles.supervision import resolve_supervision
+from omnirank.ensembles.supervision import ToFit, resolve_supervision
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.measuring import measure, primary_measure
 from omnirank.trees.prediction import average_means, sum_means
@@ -107,14 +107,15 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
         The examples.
     choices : TreeChoices
         How trees are grown and pruned.
-    supervision : float or "cv"
-        Level of supervision.
+    supervision : float or dict
+        Level of supervision, or those that are compared.
     seed : int
         The seed.
     """
     rules = GrowingRules(ensemble="bagging", bootstrap=False, **_of_predictors(choices.growing))
     start = time.perf_counter()
-    plan, level, default = _plan(examples, rules, supervision, seed)
+    pruning = Pruning(choices.penalty) if choices.pruning == "m5" else None
+    plan, level, default = _plan(examples, rules, supervision, seed, ToFit(1, pruning))
     if plan is None:
         return Fitted([default, replace(default, name="Original")], level)
     grown = cut_by_f_test(plan, plan.grow(0), choices.f_tests[0])
@@ -135,12 +136,12 @@ def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plan(
-    examples: Examples, rules: GrowingRules, supervision: Any, seed: int, single: bool = True
+    examples: Examples, rules: GrowingRules, supervision: Any, seed: int, to_fit: ToFit
 ) -> tuple[GrowingPlan | None, float, Model]:
     """What trees are grown on (None: nothing can be divided), the level of supervision, and the default model."""
     weights = examples.target_weights
     whole = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=weights)
-    level = resolve_supervision(supervision, whole, rules, single).level
+    level = resolve_supervision(supervision, whole, rules, to_fit).level
     data = whole.at_level(level)
     columns = data.target_columns(rules)
     weight = np.ones(data.dataset.n_examples) if data.weight is None else data.weight
@@ -239,7 +240,7 @@ def fit_forest(examples: Examples, choices: TreeChoices, forest: ForestChoices, 
         The ensemble.
     """
     rules, start = GrowingRules(**_of_predictors(forest_rules(choices, forest))), time.perf_counter()
-    plan, level, default = _plan(examples, rules, supervision, seed, single=False)
+    plan, level, default = _plan(examples, rules, supervision, seed, ToFit(forest.sizes[-1]))
     if plan is None:
         return Fitted([default], level)
     grow = partial(plan.tree, None)

@@ -162,9 +162,8 @@ _NOT_FOLLOWED = {
         "ConfidenceThreshold ConfidenceMeasure Iterations K UseWeights AirbagTrials ExhaustiveSearchThresholds "
         "OOBErrorCalculation Normalization Aggregation CalibrateHmcThreshold",
         "single trees are compared as they are pruned": "PruningWhenTuning",
-        "levels are compared in 4 folds": "InternalFolds",
         _NO_FILE: "WeightScoresFile",
-        "levels are compared by ensembles of the usual size": "IterationsSupervisionOptimisation",
+        "levels are compared by the models that are fitted": "IterationsSupervisionOptimisation",
         "several levels are always compared by cross-validation": "ForceInternalXValOptimisation",
         "unknown target values stay unknown": "ImputeMissingTargetValues",
         "all folds are done": "InternalFold",

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ParamSpec
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from omnirank.data.task_registry import task_target
 
 # Cells that are hashed at a time: few enough to stay in the processor's cache.
 _HASHED_BYTES = 1 << 18
-P = ParamSpec("P")
 
 
 class Dataset(PickledWithoutCaches):

@@ -36,7 +36,7 @@ from omnirank.ensembles.predictor import (
     weighted_data,
 )
 from omnirank.ensembles.run import AskedLevel, DealtSamples, Limits, SampleTask, TreeRun, WholeData, growing_samples
-from omnirank.ensembles.supervision import Supervision, check_feature_weights, weights_digest
+from omnirank.ensembles.supervision import Supervision, ToFit, check_feature_weights, weights_digest
 from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.shards.folders import checkpoints_of
 from omnirank.shards.summary import ColumnSummary
@@ -116,8 +116,8 @@ class _SingleTree(PCTPredictor):
             return _PRUNINGS[get_task(task).default_pruning if given == "auto" else given]
         return Pruning(float(given))
 
-    def _single_tree(self, task: str) -> tuple[bool, Pruning | None]:
-        return True, self._how_to_prune(task)
+    def _to_fit(self, task: str) -> ToFit:
+        return ToFit(1, self._how_to_prune(task))
 
     def _trees(self) -> list[Tree]:
         return [self.tree_]
@@ -178,12 +178,12 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
         which are all divided by the same number, so that frequent labels count more.
-    supervision : "auto", "cv" or float
-        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
-        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
-        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
-        cross-validation of the labelled examples.
+    supervision : "auto", "cv", float or dict
+        Level of supervision w in [0, 1]: tests lower w times the impurity of the target plus 1 - w times that of the
+        features. 1 uses the labelled examples only, 0 the features only. "auto": 1 if all examples are labelled,
+        otherwise chosen by 3-fold cross-validation of the labelled examples, as
+        :func:`omnirank.ensembles.supervision.resolve_supervision` describes. "cv": the level of 0, 0.1, ..., 1 with the
+        best measure of the task in cross-validation; a dict sets its ``levels``, ``folds`` or ``measure``.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -217,7 +217,7 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the errors of those that were compared.
+        The level of supervision, the reason, and the losses ("auto") or measures ("cv") of the levels compared.
     feature_importances_ : ndarray
         Genie3 of the tree.
     n_features_in_, feature_names_in_
@@ -277,12 +277,12 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         the 2: 1 keeps larger trees. None: no pruning.
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set; None is True.
-    supervision : "auto", "cv" or float
-        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
-        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
-        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
-        cross-validation of the labelled examples.
+    supervision : "auto", "cv", float or dict
+        Level of supervision w in [0, 1]: tests lower w times the impurity of the target plus 1 - w times that of the
+        features. 1 uses the labelled examples only, 0 the features only. "auto": 1 if all examples are labelled,
+        otherwise chosen by 3-fold cross-validation of the labelled examples, as
+        :func:`omnirank.ensembles.supervision.resolve_supervision` describes. "cv": the level of 0, 0.1, ..., 1 with the
+        best measure of the task in cross-validation; a dict sets its ``levels``, ``folds`` or ``measure``.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -306,7 +306,7 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the errors of those that were compared.
+        The level of supervision, the reason, and the losses ("auto") or measures ("cv") of the levels compared.
     feature_importances_ : ndarray
         Genie3 of the tree.
     n_features_in_, feature_names_in_
@@ -399,7 +399,8 @@ class Forest(PCTPredictor):
         training = self._training(X, y, sample_weight, rules, entropy)
         if training.is_constant:
             self._warn_of_constant(training.columns.names)
-        samples, asked = WholeData(training.data, self.n_jobs), AskedLevel(training.level.level, None, rules)
+        samples = WholeData(training.data, self.n_jobs)
+        asked = AskedLevel(training.level.level, None, rules, self._to_fit(training.whole.task))
         run = self._run(samples, asked, training.data.dataset.features.levels, training.columns.n_columns)
         with run.begun():
             (self.trees_,) = run.results()
@@ -442,7 +443,7 @@ class Forest(PCTPredictor):
         always = frozenset({0} if self.oob_score else ())
         dealt = DealtSamples(data, samples, checkpoints, growing, self.n_jobs, always)
         columns = GrowingData(data.example, entropy).target_columns(rules)
-        asked = AskedLevel(self.supervision, self.feature_weights, rules)
+        asked = AskedLevel(self.supervision, self.feature_weights, rules, self._to_fit(data.task))
         run = self._run(dealt, asked, data.feature_levels, columns.n_columns)
         with run.begun():
             (self.trees_,) = run.results()
@@ -635,12 +636,12 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
         which are all divided by the same number, so that frequent labels count more.
-    supervision : "auto", "cv" or float
-        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
-        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
-        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
-        cross-validation of the labelled examples.
+    supervision : "auto", "cv", float or dict
+        Level of supervision w in [0, 1]: tests lower w times the impurity of the target plus 1 - w times that of the
+        features. 1 uses the labelled examples only, 0 the features only. "auto": 1 if all examples are labelled,
+        otherwise chosen by 3-fold cross-validation of the labelled examples, as
+        :func:`omnirank.ensembles.supervision.resolve_supervision` describes. "cv": the level of 0, 0.1, ..., 1 with the
+        best measure of the task in cross-validation; a dict sets its ``levels``, ``folds`` or ``measure``.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -677,7 +678,7 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the errors of those that were compared.
+        The level of supervision, the reason, and the losses ("auto") or measures ("cv") of the levels compared.
     feature_importances_ : ndarray
         Genie3, averaged over the trees.
     oob_decision_function_ : ndarray or list of ndarray
@@ -767,12 +768,12 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         examples of one random sample are predicted, and ``oob_error_`` alone is kept.
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set; None is True.
-    supervision : "auto", "cv" or float
-        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
-        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
-        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
-        cross-validation of the labelled examples.
+    supervision : "auto", "cv", float or dict
+        Level of supervision w in [0, 1]: tests lower w times the impurity of the target plus 1 - w times that of the
+        features. 1 uses the labelled examples only, 0 the features only. "auto": 1 if all examples are labelled,
+        otherwise chosen by 3-fold cross-validation of the labelled examples, as
+        :func:`omnirank.ensembles.supervision.resolve_supervision` describes. "cv": the level of 0, 0.1, ..., 1 with the
+        best measure of the task in cross-validation; a dict sets its ``levels``, ``folds`` or ``measure``.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -799,7 +800,7 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the errors of those that were compared.
+        The level of supervision, the reason, and the losses ("auto") or measures ("cv") of the levels compared.
     feature_importances_ : ndarray
         Genie3, averaged over the trees.
     oob_prediction_ : ndarray or DataFrame

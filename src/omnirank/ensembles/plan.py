@@ -129,11 +129,6 @@ def bootstrap_counts(entropy: int, i: int, strata: Sequence[np.ndarray]) -> np.n
     return counts
 
 
-def group_numbers(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
-    """Return the numbers among all groups of those of some rows (a mask); None: each row is a group."""
-    return np.flatnonzero(rows) if groups is None else np.unique(groups[rows])
-
-
 def features_drawn(given: Any, n: int) -> int:
     """Return how many of n features a count, a share or a name stands for.
 
@@ -288,7 +283,8 @@ class GrowingPlan:
     """Everything that the trees of one fit share; picklable, so that workers may be processes.
 
     ``columns`` and ``clustering`` are those of the target; without a target, those of the features. ``feature_part``
-    are the features of semi-supervised trees, else None. ``groups`` as in `GrowingData`.
+    are the features of semi-supervised trees, else None. ``groups`` as in `GrowingData`. No tree sees the examples of
+    the mask ``left_out``.
     """
 
     dataset: Dataset
@@ -305,6 +301,7 @@ class GrowingPlan:
     # What kernels divide weights and gains by, a power of two: their tolerances are for weights of about 1.
     weight_unit: float = 1.0
     groups: np.ndarray | None = None
+    left_out: np.ndarray | None = None
 
     @property
     def n_examples(self) -> int:
@@ -318,10 +315,11 @@ class GrowingPlan:
 
     def counts(self, i: int) -> np.ndarray:
         """Return how often tree i sees each example: bootstrap counts, or once each."""
-        if not self.rules.bootstraps:
-            return np.ones(self.n_examples)
-        drawn = bootstrap_counts(self.entropy, i, self._strata)
-        return drawn if self.groups is None else drawn[self.groups]
+        counts = np.ones(self.n_examples)
+        if self.rules.bootstraps:
+            drawn = bootstrap_counts(self.entropy, i, self._strata)
+            counts = drawn if self.groups is None else drawn[self.groups]
+        return counts if self.left_out is None else np.where(self.left_out, 0.0, counts)
 
     @cached_property
     def _strata(self) -> tuple[np.ndarray, ...]:

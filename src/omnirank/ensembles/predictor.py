@@ -31,7 +31,7 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.ensembles.model_parts import features_contents, restore_features, restore_target, target_contents
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
-from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_level
+from omnirank.ensembles.supervision import SUPERVISION, Supervision, ToFit, resolve_level
 from omnirank.measures.table import reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
@@ -138,8 +138,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
             raise DataError(self._refusal(whole))
         weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
         data = weighted_data(getattr(self, "class_weight", None), entropy, rules, whole, self._n_jobs(), weight)
-        how = self.supervision, self.feature_weights, data, rules
-        level, data = resolve_level(*how, *self._single_tree(whole.task))
+        level, data = resolve_level(self.supervision, self.feature_weights, data, rules, self._to_fit(whole.task))
         training = Training.of(whole, self._with_class_weight(whole, weight), data, rules, level)
         if not training.used.all():
             logger.info("%d examples without known target or weight are not used", int((~training.used).sum()))
@@ -153,9 +152,9 @@ class PCTPredictor(SavedModel, BaseEstimator):
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
 
-    def _single_tree(self, task: str) -> tuple[bool, Pruning | None]:
-        """Whether one tree predicts, and how it is pruned."""
-        return False, None
+    def _to_fit(self, task: str) -> ToFit:
+        """Return what is to be fitted, for the choice of its level of supervision."""
+        return ToFit(int(getattr(self, "n_trees", 1)))
 
     def _asked_task(self, X: FeaturesLike, y: TargetLike | None) -> str:
         return check("task", self.task, choice("auto", *self.supported_tasks), type(self).__name__)

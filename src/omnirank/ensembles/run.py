@@ -25,7 +25,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import ExampleSums, ScoreSums
 from omnirank.ensembles.scores import ScoreOptions, TreeScorer
-from omnirank.ensembles.supervision import Supervision, resolve_level, settled_supervision
+from omnirank.ensembles.supervision import Supervision, ToFit, resolve_level, settled_supervision
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.dealing import DealtRows, deal_rows
 from omnirank.shards.folders import Checkpoints, scratch_folder
@@ -69,7 +69,8 @@ class Limits:
     sizes : tuple of int
         Smaller numbers of trees at which results are wanted, too.
     max_seconds : float or None
-        No tree is begun after this time, but for the first two. Trees on samples of data in parts are begun in steps.
+        No tree is begun after this time, but for the first two; the choice of the level is part of it. Trees on samples
+        of data in parts are begun in steps.
     """
 
     n_trees: int | str
@@ -134,12 +135,12 @@ def reliability(scores: np.ndarray, errors: np.ndarray) -> float:
 class _Clock:
     """How many trees are grown before the clock is looked at again: so many, or as many as half of the time allows."""
 
-    def __init__(self, max_seconds: float | None, workers: int, step: int | None) -> None:
+    def __init__(self, start: float, max_seconds: float | None, workers: int, step: int | None) -> None:
         self._max_seconds, self._workers, self._step = max_seconds, workers, step
         self._n_grown = 0
         if max_seconds is not None:
             self._looked = time.monotonic()
-            self._end = self._looked + max_seconds
+            self._end = start + max_seconds
 
     def trees_left(self, n_grown: int) -> int:
         """Return the number of trees to begin, at least one for each worker; 0: the time is over.
@@ -216,7 +217,7 @@ class ScoreWork:
     rules : GrowingRules
         How trees are grown; the level of supervision is that of ``level``.
     level : Supervision
-        The level, and whether a tree of it is paired with a supervised one.
+        The level.
     names, options
         The scores, and how they are computed.
     samples : Samples or None
@@ -233,13 +234,9 @@ class ScoreWork:
     most_bytes: int = MOST_BYTES
 
     def prepare(self, data: GrowingData) -> TreeScorer:
-        """Return what grows and scores trees: pairs of a supervised and a semi-supervised one where both are used."""
+        """Return what grows and scores trees."""
         data = data.at_level(self.level.level)
-        scorer = TreeScorer.make(data.plan(replace(self.rules, supervision=self.level.level)), self.names, self.options)
-        if not self.level.paired:
-            return scorer
-        supervised = data.labelled.plan(replace(self.rules, supervision=1.0))
-        return replace(scorer, partner=TreeScorer.make(supervised, self.names, self.options))
+        return TreeScorer.make(data.plan(replace(self.rules, supervision=self.level.level)), self.names, self.options)
 
     def extended(self, grow: Any, task: SampleTask, n_jobs: int | None, before: ScoreSums | None) -> ScoreSums:
         """Return the sums over the trees of a sample; they do not depend on how many trees are grown at a time."""
@@ -250,7 +247,7 @@ class ScoreWork:
         block = max(fewest, min(MOST_BYTES, self.most_bytes) // max(table + told, 1))
         for start in range(0, len(task.trees), block):
             numbers = task.trees[start : start + block]
-            sums = sums.update(run_parallel(grow, numbers, n_jobs, description="growing trees"))
+            sums = sums.update(run_parallel(grow, numbers, n_jobs, description="growing trees"), grow)
         return sums
 
     def _by_example(self, sample: int) -> Callable[[int, int], ExampleSums]:
@@ -296,19 +293,16 @@ class ScoreWork:
 
 @dataclass(frozen=True)
 class AskedLevel:
-    """The level of supervision and the weights of features as asked for, and what the choice depends on.
-
-    ``n_ranked`` is the number of trees of a ranking, None for a predictor.
-    """
+    """The level of supervision and the weights of features as asked for, and what the choice depends on."""
 
     supervision: Any
     feature_weights: Any
     rules: GrowingRules
-    n_ranked: int | None = None
+    to_fit: ToFit
 
     def of(self, data: GrowingData) -> tuple[Supervision, GrowingData]:
         """Return the level that the examples tell, and the examples with the weights of the features."""
-        return resolve_level(self.supervision, self.feature_weights, data, self.rules, n_ranked=self.n_ranked)
+        return resolve_level(self.supervision, self.feature_weights, data, self.rules, self.to_fit)
 
 
 MakeWork = Callable[[Supervision, "Samples | None"], Work]
@@ -454,7 +448,7 @@ class DealtSamples:
         kept = json.loads(content)  # whole, as its seal says
         curve = {float(level): float(error) for level, error in kept["curve"]}
         weights = None if kept["weights"] is None else np.array(kept["weights"], np.float64)
-        return self._at(Supervision(kept["level"], kept["reason"], curve, kept["chosen"]), weights)
+        return self._at(Supervision(kept["level"], kept["reason"], curve), weights)
 
     def _level_of_sample(self, asked: AskedLevel) -> Supervision:
         """Take and keep the level and the weights that the first sample tells."""
@@ -464,7 +458,6 @@ class DealtSamples:
             "level": float(level.level),
             "reason": level.reason,
             "curve": [[float(one), float(error)] for one, error in level.curve.items()],
-            "chosen": bool(level.chosen),
             "weights": None if weights is None else weights.tolist(),
         }
         self.checkpoints.keep(_LEVEL, json.dumps(kept).encode())
@@ -542,7 +535,7 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
         The data.
     entropy : int
         Root of the random streams.
-    supervision : "auto", "cv" or float
+    supervision : "auto", "cv", float or dict
         The level of supervision: unlabelled examples are left out where it is 1.
     """
     if data.n_targets and not data.n_labelled:
@@ -551,7 +544,8 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
     if n_unlabelled and data.n_targets and supervision == 1:
         logger.info("%d unlabelled examples are not used", n_unlabelled)
         n_unlabelled = 0
-    bytes_of_row = row_bytes(data.example, clusters_features=n_unlabelled > 0)
+    clusters_features = n_unlabelled > 0 or (data.n_targets > 0 and supervision not in (1, "auto"))
+    bytes_of_row = row_bytes(data.example, clusters_features=clusters_features)
     samples = samples_within(data.source.max_memory, bytes_of_row, entropy, data.n_labelled, n_unlabelled)
     logger.info("trees grow on %s of %r", counted(samples.n_samples, "sample"), data.name)
     return samples
@@ -614,6 +608,7 @@ class TreeRun:
     @contextmanager
     def begun(self) -> Iterator[TreeRun]:
         """Resolve the level of supervision, and have the samples ready meanwhile."""
+        self._start = time.monotonic()
         with self.samples.ready(self._asked, self._make_work, self.limits) as (self.level, self.work):
             yield self
 
@@ -622,7 +617,7 @@ class TreeRun:
         n_samples, grown = self.samples.n_samples, 0
         results: dict[int, Any] = {}
         merged: Any = None
-        clock = _Clock(self.limits.max_seconds, worker_count(self.samples.n_jobs), self.samples.step)
+        clock = _Clock(self._start, self.limits.max_seconds, worker_count(self.samples.n_jobs), self.samples.step)
         for stop in self.limits.stops(n_samples):
             while grown < stop:
                 end = min(stop, grown + clock.trees_left(grown))

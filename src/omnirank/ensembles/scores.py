@@ -107,7 +107,7 @@ class FeatureScores(NamedTuple):
     undefined : bool
         Whether the score is undefined for this tree; then it is 0.
     contributions : tuple of Contributions
-        What single examples add, where p values are asked for; several for pairs of trees.
+        What single examples add, where p values are asked for.
     """
 
     row: np.ndarray
@@ -137,15 +137,11 @@ class Score:
         Whether it needs an error measure of the trees.
     splits_by_target : bool
         Whether it can be computed for single targets.
-    as_share : bool
-        Whether it grows with the number of examples and is never negative, so that trees of different samples are
-        compared by shares of its sum.
-    per_example : bool
-        Whether it grows with the number of examples and may be negative, so that no share tells anything: trees of
-        different samples are compared by the score an example.
     has_p_values : bool
         Whether it is a sum over examples of which each adds 0 on average where the feature tells nothing, so that they
         give p values (see `omnirank.ensembles.score_sums`).
+    borrows : bool
+        Whether features have credit at the root, and rankings borrow strength from Genie3 of the same trees.
     """
 
     function: str
@@ -156,13 +152,12 @@ class Score:
     needs_out_of_bag: bool = False
     needs_error: bool = False
     splits_by_target: bool = True
-    as_share: bool = True
-    per_example: bool = False
     has_p_values: bool = False
+    borrows: bool = False
 
-    def prepare(self, plan: GrowingPlan) -> Any:
+    def prepare(self, plan: GrowingPlan, options: ScoreOptions) -> Any:
         """Return what the score needs of every tree of a plan; None where that is nothing."""
-        return imported(self.preparation)(plan) if self.preparation else None
+        return imported(self.preparation)(plan, options) if self.preparation else None
 
     def of_tree(self, tree: ScoredTree) -> FeatureScores:
         """Return the scores of the features in one tree."""
@@ -189,7 +184,6 @@ SCORES = {
         on_demand=True,
         needs_out_of_bag=True,
         needs_error=True,
-        as_share=False,
     ),
     "unbiased": Score(
         "omnirank.ensembles.unbiased:unbiased",
@@ -198,9 +192,17 @@ SCORES = {
         preparation="omnirank.ensembles.unbiased:described_parts",
         on_demand=True,
         needs_out_of_bag=True,
-        as_share=False,
-        per_example=True,
         has_p_values=True,
+    ),
+    "relevance": Score(
+        "omnirank.ensembles.unbiased:relevance",
+        "What the feature tells alone and in trees, confirmed by other examples; for data with many features",
+        "Scholz, Stephens: K-sample Anderson-Darling tests. JASA 82, 1987; Li et al., NeurIPS 2019",
+        preparation="omnirank.ensembles.unbiased:parts_with_root",
+        on_demand=True,
+        needs_out_of_bag=True,
+        has_p_values=True,
+        borrows=True,
     ),
 }
 
@@ -220,9 +222,9 @@ def get_score(importance: Any) -> Score:
     >>> from omnirank.ensembles.scores import get_score
     >>> get_score("symbolic").splits_by_target
     False
-    >>> get_score("entropy")
+    >>> get_score("entropy")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: importance='entropy': choose one of genie3, symbolic, permutation, unbiased
+    omnirank.core.errors.ParameterError: importance='entropy': choose one of genie3, symbolic, permutation, ...
     """
     return SCORES[check("importance", importance, choice(*SCORES))]
 
@@ -373,11 +375,6 @@ def relative_growth(errors: ErrorGrowth) -> FeatureScores:
 class TreeScorer:
     """Grows trees of a plan and returns their scores by name; the trees themselves are not kept.
 
-    With a ``partner``, the scores are the means over pairs of trees, one of each plan: a semi-supervised tree and the
-    partner's, a supervised one, say. Scores that grow with the number of examples, which the trees of a pair do not
-    share, are brought to the unit of the partner's tree before: to its sum over the features, or to its examples'
-    weight where they may be negative. So pairs have the scale of the partner's trees, whatever the other ones are.
-
     Picklable, so that workers may be processes.
     """
 
@@ -386,7 +383,6 @@ class TreeScorer:
     options: ScoreOptions
     measure: ErrorMeasure | None
     prepared: dict[str, Any] | None
-    partner: TreeScorer | None = None
 
     @classmethod
     def make(cls, plan: GrowingPlan, names: tuple[str, ...], options: ScoreOptions) -> TreeScorer:
@@ -397,25 +393,42 @@ class TreeScorer:
 
             measure = error_measure(plan, options.permutation_error, options.per_target)
             _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
-        prepared = {name: SCORES[name].prepare(plan) for name in names}
+        prepared = {name: SCORES[name].prepare(plan, options) for name in names}
         return cls(plan, names, options, measure, prepared)
 
     @cached_property
     def _prepared(self) -> dict[str, Any]:
         """What scores make of the plan, once for all trees."""
         if self.prepared is None:
-            return {name: SCORES[name].prepare(self.plan) for name in self.names}
+            return {name: SCORES[name].prepare(self.plan, self.options) for name in self.names}
         return self.prepared
 
     def to_send(self) -> TreeScorer:
         """Return what computes the same scores, without what can be made anew from the data: that is several times."""
-        partner = None if self.partner is None else self.partner.to_send()
-        return replace(self, plan=self.plan.to_send(), prepared=None, partner=partner)
+        return replace(self, plan=self.plan.to_send(), prepared=None)
 
     @property
     def n_examples(self) -> int:
         """Number of examples."""
         return self.plan.n_examples
+
+    @property
+    def n_values(self) -> np.ndarray | None:
+        """How many values each feature has, where a score with credit at the root is computed."""
+        values = (self._prepared[name].root.n_values for name in self.names if SCORES[name].borrows)
+        return next(values, None)
+
+    def at_root(self, name: str, n_places: int) -> Any:
+        """Return what groups of examples add to a score that is the same for all trees."""
+        from omnirank.ensembles.unbiased import root_contributions
+
+        if (name, n_places) not in self._at_root:
+            self._at_root[name, n_places] = root_contributions(self.plan, self._prepared[name], n_places)
+        return self._at_root[name, n_places]
+
+    @cached_property
+    def _at_root(self) -> dict[tuple[str, int], Any]:
+        return {}
 
     @property
     def n_groups(self) -> int:
@@ -426,37 +439,7 @@ class TreeScorer:
         """Grow tree i and return its scores."""
         counts = self.plan.counts(i)
         tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
-        own = {name: SCORES[name].of_tree(tree._replace(prepared=self._prepared[name])) for name in self.names}
-        if self.partner is None:
-            return own
-        beside = self.partner(i)
-        return {name: self._mean_of_pair(name, beside[name], own[name]) for name in self.names}
-
-    def _mean_of_pair(self, name: str, one: FeatureScores, other: FeatureScores) -> FeatureScores:
-        assert self.partner is not None
-        if SCORES[name].per_example:
-            unit = float(self.partner.plan.weight.sum() / self.plan.weight.sum())
-        elif SCORES[name].as_share:
-            if not other.row.any():  # it has no test: shares of nothing
-                return one
-            unit = float(one.row.sum() / other.row.sum())
-        else:
-            unit = 1.0
-        table = None
-        if one.table is not None and other.table is not None:
-            table = (one.table + unit * other.table) / 2
-        told = self._contributions_of_pair(one, other, unit)
-        return FeatureScores((one.row + unit * other.row) / 2, table, one.undefined or other.undefined, told)
-
-    def _contributions_of_pair(
-        self, one: FeatureScores, other: FeatureScores, unit: float
-    ) -> tuple[Contributions, ...]:
-        """What examples add to the mean of a pair; groups of the supervised tree are numbered among the labelled."""
-        from omnirank.ensembles.plan import group_numbers
-
-        numbers = group_numbers(self.plan.groups, self.plan.dataset.labelled)
-        supervised = (part._replace(rows=numbers[part.rows]).scaled(1 / 2) for part in one.contributions)
-        return (*supervised, *(part.scaled(unit / 2) for part in other.contributions))
+        return {name: SCORES[name].of_tree(tree._replace(prepared=self._prepared[name])) for name in self.names}
 
 
 def mean_scores(

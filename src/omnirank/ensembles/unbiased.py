@@ -1,16 +1,19 @@
-"""Impurity reductions that out-of-bag examples confirm: features that tell nothing score 0 on average."""
+"""Impurity reductions that other examples confirm: features that tell nothing score 0 on average."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from omnirank.core.blas_threads import one_blas_thread
+from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree
+from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
+from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
 from omnirank.trees.tree import thresholds_of
@@ -19,6 +22,24 @@ from omnirank.trees.tree import thresholds_of
 _MOST_CELLS = 2**21
 # Dense columns with at most this share of cells that are not 0 are label sets, summed by those cells alone.
 _SPARSE = 1 / 16
+# Columns of features that judge the tests of others at the root; of more, as many are drawn.
+_MOST_JUDGES = 64
+# Keeps the stream that draws them apart from those of trees.
+_JUDGES_KEY = 2**31 + 2
+
+
+def relevance(tree: ScoredTree) -> FeatureScores:
+    """Return the credit of each feature at the root, the same for all trees, and `unbiased` of the nodes below it.
+
+    At the root all features have credit (:mod:`omnirank.ensembles.root_credit`). Of thousands of features, few are ever
+    tested; by `unbiased` all others are tied at 0. Rankings borrow strength from Genie3 of the same trees
+    (:class:`omnirank.core.ranking.accumulators.BorrowingMeans`).
+    """
+    described = parts_with_root(tree.plan, tree.options) if tree.prepared is None else tree.prepared
+    below, root = _confirmed(tree, described, np.arange(len(tree.grown.feature)) > 0), described.root
+    assert root is not None
+    table = None if below.table is None else below.table + root.table
+    return below._replace(row=below.row + root.row, table=table)
 
 
 def unbiased(tree: ScoredTree) -> FeatureScores:
@@ -61,6 +82,12 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     out-of-bag targets and changes of the in-bag mean; here the targets are centred at their out-of-bag mean in the
     node, without which the scores of noise drift away from 0).
     """
+    described = described_parts(tree.plan, tree.options) if tree.prepared is None else tree.prepared
+    return _confirmed(tree, described, np.ones(len(tree.grown.feature), bool))
+
+
+def _confirmed(tree: ScoredTree, described: DescribedParts, counted: np.ndarray) -> FeatureScores:
+    """Sums of h(t) over the nodes that are counted."""
     assert tree.counts is not None  # the table says what it needs
     plan, grown = tree.plan, tree.grown
     n_features = plan.dataset.n_features
@@ -70,22 +97,21 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     scores = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
     if scores.undefined or grown.feature[0] < 0:
         return scores
-    described = described_parts(plan) if tree.prepared is None else tree.prepared
     bags = _rows_by_node(plan, grown, unseen, described.cells)
-    reached = (grown.feature >= 0) & (bags[1].first < bags[1].last)
-    first, last = bags[1].first[reached], bags[1].last[reached]
+    tests = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last) & counted)
+    first, last = bags[1].first[tests], bags[1].last[tests]
     asked = tree.options.p_values
     told = _Told(np.zeros(int((last - first).sum())), np.zeros(n_features)) if asked else None
     for part in described.own:
-        part.add(grown, bags, row, table, told)
+        part.add(grown, tests, bags, row, table, told)
     for part in described.features:
-        part.add(grown, bags, row, table[:0], told)
+        part.add(grown, tests, bags, row, table[:0], told)
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
     if told is None:
         return scores
-    kept = Contributions(grown.feature[reached], first, last, plan.in_groups(bags[1].rows), *told)
+    kept = Contributions(grown.feature[tests], first, last, plan.in_groups(bags[1].rows), *told)
     return scores._replace(contributions=(kept.scaled(factor),))
 
 
@@ -106,14 +132,18 @@ def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any)
 
 
 class DescribedParts(NamedTuple):
-    """The columns of the target (without one, those of the features), the features beside a target, and all cells."""
+    """The columns of the target (without one, those of the features), the features beside a target, and all cells.
+
+    ``root`` is the credit at the root, where a score has it.
+    """
 
     own: tuple[_DenseColumns | _SparseColumns, ...]
     features: tuple[_DenseColumns | _SparseColumns, ...]
     cells: Any
+    root: RootCredit | None = None
 
 
-def described_parts(plan: GrowingPlan) -> DescribedParts:
+def described_parts(plan: GrowingPlan, options: ScoreOptions | None = None) -> DescribedParts:
     """Return what the scores of all trees of a plan need: columns that judge tests, centred and scaled, and cells.
 
     A column is scaled by sqrt(lambda N0 / K0), as for Genie3.
@@ -122,6 +152,58 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
         own = _described(plan, plan.columns, plan.clustering, are_features=plan.dataset.target is None)
         beside = () if plan.feature_part is None else _described(plan, *plan.feature_part, are_features=True)
     return DescribedParts(own, beside, routed_cells(plan))
+
+
+def parts_with_root(plan: GrowingPlan, options: ScoreOptions) -> DescribedParts:
+    """Return the described parts of a plan, and the credit of its features at the root."""
+    parts = described_parts(plan)
+    n_variables = plan.columns.n_variables if options.per_target else 0
+    return parts._replace(root=_root(plan, parts.own, parts.features, n_variables, 0))
+
+
+def root_contributions(plan: GrowingPlan, described: DescribedParts, n_places: int) -> RootCredit:
+    """Return the credit of the root with what groups of examples add, each numbered modulo the places."""
+    return _root(plan, described.own, described.features, 0, n_places)
+
+
+def _root(plan: GrowingPlan, own: Any, beside: Any, n_variables: int, n_places: int) -> RootCredit:
+    """Credit by the columns of both parts; those of the features beside a target are not split by variable."""
+    groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
+    credit = None
+    for parts, split in ((own, n_variables), (beside, 0)):
+        for judges in _judges(plan, parts):
+            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, n_places)
+            if split < n_variables:
+                one = one._replace(table=np.zeros((n_variables, len(one.row))))
+            credit = one if credit is None else credit.added(one)
+    if credit is None:
+        n_features = plan.dataset.n_features
+        shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
+        row, table, by_example, of_themselves = map(np.zeros, shapes)
+        credit = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
+    return credit
+
+
+def _judges(plan: GrowingPlan, parts: tuple[_DenseColumns | _SparseColumns, ...]) -> Iterator[Judges]:
+    """Columns in blocks, weighed and centred; of the many columns of features some are drawn, and count for all."""
+    n_columns = sum(len(part.owner) for part in parts)
+    chosen, scale = np.ones(n_columns, bool), 1.0
+    if parts and n_columns > _MOST_JUDGES and (parts[0].owner >= 0).all():
+        drawn = stream(plan.entropy, _JUDGES_KEY).permutation(n_columns)[:_MOST_JUDGES]
+        chosen, scale = np.isin(np.arange(n_columns), drawn), np.sqrt(n_columns / _MOST_JUDGES)
+    start = 0
+    for part in parts:
+        columns = np.flatnonzero(chosen[start : start + len(part.owner)])
+        start += len(part.owner)
+        step = max(1, _MOST_CELLS // plan.n_examples)
+        for some in np.split(columns, range(step, len(columns), step)):
+            if len(some):
+                values = part.dense(some)
+                known = ~np.isnan(values)
+                total = plan.weight @ known
+                values -= (plan.weight @ np.where(known, values, 0.0)) / total
+                values *= plan.weight[:, None] * (scale * np.sqrt(plan.weight.sum() / total))
+                yield Judges(np.where(known, values, 0.0), part.owner[some], part.variable[some])
 
 
 def _described(
@@ -174,9 +256,20 @@ class _DenseColumns(NamedTuple):
     variable: np.ndarray
     one: float  # weight of a typical example
 
-    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: _Told | None) -> None:
-        """Add the gains of a tree's tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
-        inner = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
+    def dense(self, columns: np.ndarray) -> np.ndarray:
+        """Return some columns."""
+        return self.values[:, columns]
+
+    def add(
+        self,
+        grown: Any,
+        inner: np.ndarray,
+        bags: tuple[Any, Any],
+        row: np.ndarray,
+        table: np.ndarray,
+        told: _Told | None,
+    ) -> None:
+        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
         feature, left, right = grown.feature[inner], inner + 1, grown.right[inner]
         seen, unseen = (self._node_sums(grown, bag) for bag in bags)
         weights = seen.known[left], seen.known[right], unseen.known[left], unseen.known[right]
@@ -218,9 +311,22 @@ class _SparseColumns(NamedTuple):
     variable: np.ndarray
     one: float  # weight of a typical example
 
-    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: _Told | None) -> None:
-        """Add the gains of a tree's tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
-        inner = np.flatnonzero(grown.feature >= 0)
+    def dense(self, columns: np.ndarray) -> np.ndarray:
+        """Return some columns, NaN = unknown."""
+        values = self.matrix[:, columns].toarray()
+        values[self.labelled == 0] = np.nan
+        return values
+
+    def add(
+        self,
+        grown: Any,
+        inner: np.ndarray,
+        bags: tuple[Any, Any],
+        row: np.ndarray,
+        table: np.ndarray,
+        told: _Told | None,
+    ) -> None:
+        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
         feature = grown.feature[inner].astype(np.int64)
         seen, unseen = (self._children(inner, grown, bag) for bag in bags)
         counts = np.logical_and.reduce([*(seen.known > 0), *(unseen.known > 0)])

@@ -39,7 +39,7 @@ from omnirank.ensembles.run import (
 )
 from omnirank.ensembles.score_sums import ScoreSums
 from omnirank.ensembles.scores import ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import SUPERVISION, Supervision, check_feature_weights, weights_digest
+from omnirank.ensembles.supervision import SUPERVISION, Supervision, ToFit, check_feature_weights, weights_digest
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset
@@ -63,17 +63,21 @@ class EnsembleRanker(BaseRanker):
     * ``permutation``: relative growth of a tree's out-of-bag error when the feature's values are permuted,
     * ``unbiased``: sum of the impurity reductions that out-of-bag examples confirm, covariances of in-bag and
       out-of-bag means; 0 on average for features that tell nothing, however many tests they have,
+    * ``relevance``: the same below the root, and at the root the credit of all tests of the feature; half of the score
+      is what features of its kind with the same Genie3 score have on average. It finds relevant features among
+      thousands, which trees rarely test; as weights of neighbours, ``unbiased`` is better,
 
-    each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative
+    each averaged over the trees.
+    The impurity is the mean over targets of their variance (or Gini index) relative
     to the training set; labels of a hierarchy are weighted by their place in it. Where only some examples are labelled,
     the features count beside the target: the impurity is w times that of the targets plus 1 - w times that of the
     features, each over the examples in which it is known. Without a target it is that of the features alone.
 
     Parameters
     ----------
-    importance : {"unbiased", "genie3", "symbolic", "permutation"}
+    importance : {"unbiased", "relevance", "genie3", "symbolic", "permutation"}
         Which score ``ranking_`` and ``feature_importances_`` hold. Genie3 and Symbolic always come together in
-        ``rankings_``; the permutation and the unbiased score cost extra and are computed only where they are asked for.
+        ``rankings_``; the other scores cost extra and are computed only where they are asked for.
     ensemble : {"extra-trees", "random-forest", "bagging"}
         Random forest and bagging try all tests of the features drawn in a node, extra trees one random test each.
     n_trees : int, "auto" or list of int
@@ -90,15 +94,14 @@ class EnsembleRanker(BaseRanker):
         Least weight of a leaf, counted with bootstrap multiplicity and sample weights.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
-    supervision : "auto", "cv" or float
+    supervision : "auto", "cv", float or dict
         Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 if all
-        examples are labelled, 0 without a target; otherwise the labelled examples decide. The level is 0 if neighbours
-        found by an unsupervised ranking predict them clearly better than neighbours found by supervised rankings that
-        have not seen their labels, by both Genie3 and Symbolic scores. Otherwise small forests of several levels are
-        compared by their out-of-bag loss. If unlabelled examples clearly help, each supervised tree is paired with one
-        of the best level and their scores are averaged, in the unit of the supervised tree (Genie3 and Symbolic by the
-        sum over the features, the unbiased score by the number of examples); if not, the level is 1. "cv": the level of
-        0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled examples, for all trees; slow.
+        examples are labelled, 0 without a target. Otherwise 3-fold cross-validation of the labelled examples compares
+        forests of a fifth of the trees, at most ten, at the levels 0, 1/4, 1/2, 3/4 and 1. The level with the smallest
+        loss is used if its loss is below that of level 1 by more than one standard error of the paired difference; if
+        not, the level is 1. "cv": the level of 0, 0.1, ..., 1 with the best measure of the task in 3-fold
+        cross-validation of ensembles of this size; slow. A dict is "cv" with other ``levels``, ``folds`` or
+        ``measure``, such as ``{"levels": [0, 0.5, 1], "folds": 5}``.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -124,27 +127,29 @@ class EnsembleRanker(BaseRanker):
         that do not fit in memory, one float per feature and group of at least 32 groups of rows in each sample.
         :func:`omnirank.significance` computes p values for all scores.
     max_seconds : float or None
-        For how long trees are grown: none is begun later, but for the first two. Of data in parts, the clock is looked
+        Time limit for choosing the level of supervision (at most half of it) and for growing trees: none is begun
+        later, but for the first two. Without time to choose, the level is 1. Of data in parts, the clock is looked
         at after each ten trees, or after one for each sample. How many trees there are depends on the machine then; a
-        fit with ``n_trees`` set to ``n_trees_`` and the same seed gives the same bits.
+        fit with ``n_trees`` set to ``n_trees_``, ``supervision`` to ``supervision_`` and the same seed gives the same
+        bits.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
-        larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 48 trees on:
+        larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 50 trees on:
         smaller ensembles compare them by fewer trees, and may choose another one.)
 
     Attributes
     ----------
     n_trees_ : int
-        Number of trees grown, or of pairs of trees.
+        Number of trees grown.
     certainty_ : Certainty
         Which first features are those of a run with infinitely many trees; ``certainty_.summary`` says it in words.
     supervision_ : float
         The level of supervision w.
     supervision_reason_ : str
-        Why it is that level, and whether trees are paired.
+        Why it is that level.
     supervision_curve_ : dict of float to float
-        Errors of the labelled examples by level, where several were compared: loss relative to a constant prediction
-        ("auto"; by neighbours where the level is 0, else out of bag), or the error of the task ("cv").
+        Values of the labelled examples in cross-validation by level, where several were compared: the loss relative to
+        a constant prediction ("auto", without levels that left early), or the measure of the task ("cv").
     n_undefined_ : int
         Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
         contribute 0 to the permutation or unbiased score.
@@ -308,7 +313,8 @@ class EnsembleRanker(BaseRanker):
 
         limits = self._limits
         n_ranked = MOST_TREES if isinstance(limits.n_trees, str) else limits.n_trees
-        asked = AskedLevel(self.supervision, self.feature_weights, rules, n_ranked)
+        to_fit = ToFit(n_ranked, seconds=None if limits.max_seconds is None else limits.max_seconds / 2)
+        asked = AskedLevel(self.supervision, self.feature_weights, rules, to_fit)
         run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.rows[self.importance]))
         self.checkpoints_ = {}
         with run.begun():
@@ -334,7 +340,7 @@ class EnsembleRanker(BaseRanker):
             own = {"importance": name, "n_trees": sums.n_trees, "supervision_level": level.level}
             rankings[name] = Ranking.from_state(
                 features,
-                sums.rows[name],
+                sums.state(name),
                 name,
                 parameters=self._tree_parameters() | own | more,
                 **recorded,
@@ -373,6 +379,11 @@ class EnsembleRanker(BaseRanker):
     def _tree_parameters(self) -> dict[str, Any]:
         recorded = self._recorded_parameters()
         recorded["feature_weights"] = weights_digest(self.feature_weights)
+        if isinstance(self.supervision, Mapping):
+            recorded["supervision"] = {
+                name: np.asarray(value).tolist() if name == "levels" else value
+                for name, value in self.supervision.items()
+            }
         return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}
 
 

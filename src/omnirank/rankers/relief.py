@@ -31,8 +31,8 @@ from omnirank.shards.dataset import ShardedDataset
 
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
 _CANDIDATES = [15, 20, 30]
-_LEVELS = (0.0, 0.5, 1.0)
-_INFLUENCES = [None, *((w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1)]
+_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_INFLUENCES = [(w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1]
 # With fewer labelled examples the unlabelled ones are needed.
 _FEWEST_LABELLED = 8
 _USUAL_INFLUENCE = (0.0, 1.0)
@@ -83,10 +83,10 @@ class ReliefRanker(BaseRanker):
     influence : (float, float), None, "auto" or "cv"
         Influence of the unlabelled examples that are farthest from (w0) and nearest to (w1) labelled ones;
         0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. None
-        leaves unlabelled examples out, as neighbours too. "auto" is None, "cv" is what cross-validation chooses; both
-        are (0, 1) if fewer than eight examples are labelled. It chooses None, unless unlabelled examples clearly help,
-        with w0 and w1 from 0, 1/2 and 1: in four folds labelled examples are predicted by their nearest labelled
-        neighbours, in a distance weighted by the ranking, and the mean loss must be lower by two standard errors.
+        leaves unlabelled examples out, as neighbours too. "auto" is None; (0, 1) if fewer than eight examples are
+        labelled. "cv": the pair from 0, 1/4, 1/2, 3/4 and 1 with the smallest mean loss in 4-fold cross-validation, as
+        in the paper: labelled examples are predicted by their nearest labelled neighbours, in a distance weighted by
+        the ranking.
     missing : {"left-out", "distant"}
         "left-out": a feature's sums are those of the pairs in which both its cells are known, and its score is
         multiplied by the root of the share of the weights that these pairs have. "distant": all pairs count, with the

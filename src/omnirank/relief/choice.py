@@ -21,8 +21,6 @@ Candidate: TypeAlias = tuple[Influence | None, int]
 _NO_INFLUENCE = (0.0, 0.0)
 _JUDGES = 20
 _FOLDS = 4
-# Standard errors: with one, noise in the losses made unlabelled examples count where they did harm.
-_CLEARLY = 2.0
 # Examples that are visited for a ranking by which parameters are chosen.
 _MOST_VISITED = 1000
 
@@ -61,34 +59,21 @@ def cross_validated_losses(
 
 
 def best_candidate(losses: Mapping[Candidate, np.ndarray]) -> Candidate:
-    """Return the candidate with the smallest mean loss; unlabelled examples must clearly lower it to be used.
-
-    Where leaving them out is a candidate, others are compared with the best of that kind, fold by fold: the mean of the
-    differences must be below 0 by more than twice its standard error.
+    """Return the candidate with the smallest mean loss; of equal ones the most supervised, then the fewest neighbours.
 
     Examples
     --------
     >>> import numpy as np
     >>> from omnirank.relief.choice import best_candidate
-    >>> left_out, lower = np.array([0.5, 0.6, 0.5, 0.6]), np.array([0.4, 0.5, 0.4, 0.4])
-    >>> best_candidate({(None, 15): left_out, ((0.0, 1.0), 20): lower})
+    >>> best_candidate({((0.0, 0.5), 20): np.array([0.5, 0.6]), ((0.0, 1.0), 20): np.array([0.4, 0.5])})
     ((0.0, 1.0), 20)
-    >>> best_candidate({(None, 15): left_out, ((0.0, 1.0), 20): np.array([0.3, 0.7, 0.5, 0.6])})
-    (None, 15)
     """
 
     def order(candidate: Candidate) -> tuple[Any, ...]:
         influence, k = candidate
-        # of equally good ones the most supervised, then the smallest
         return losses[candidate].mean(), (influence or _NO_INFLUENCE)[::-1], k
 
-    without = [candidate for candidate in losses if candidate[0] is None]
-    if not without:
-        return min(losses, key=order)
-    usual = min(without, key=order)
-    differences = {one: losses[one] - losses[usual] for one in losses if one[0] is not None}
-    better = [one for one, d in differences.items() if d.mean() < -_CLEARLY * d.std(ddof=1) / np.sqrt(len(d))]
-    return min(better, key=order, default=usual)
+    return min(losses, key=order)
 
 
 def candidate_rankings(
