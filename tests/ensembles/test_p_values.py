@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import omnirank as om
 from omnirank.core.ranking.accumulators import MeanAccumulator
-from omnirank.ensembles import score_sums as module
+from omnirank.ensembles import p_values as module
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.ensembles.scores import Contributions
 from omnirank.errors import ParameterError

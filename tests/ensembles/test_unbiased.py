@@ -13,8 +13,8 @@ import omnirank as om
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.ensembles import unbiased as module
+from omnirank.ensembles.p_values import ExampleSums
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
-from omnirank.ensembles.score_sums import ExampleSums
 from omnirank.ensembles.scores import ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_unbiased as reference

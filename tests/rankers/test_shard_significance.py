@@ -9,8 +9,8 @@ from scipy.stats import norm
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
+from omnirank.ensembles.p_values import ExampleSums
 from omnirank.ensembles.run import ScoreWork
-from omnirank.ensembles.score_sums import ExampleSums
 from omnirank.errors import DataError, ParameterError
 from omnirank.shards.samples import Samples
 

@@ -49,11 +49,10 @@ def test_losses_are_those_of_neighbours_in_rankings_that_have_not_seen_the_fold(
     X, y, labelled = data.features.numeric, np.asarray(data.y), np.flatnonzero(data.labelled)
     expected = {1: [], 2: []}
     folds = labelled_folds(data, np.random.default_rng(1))
-    assert sorted(len(fold) for fold in folds) == [7, 7, 8, 8]
-    for fold in folds:
+    assert sorted(np.bincount(folds[labelled])) == [7, 7, 8, 8]
+    for fold in (np.flatnonzero(folds == i) for i in range(4)):
         others = np.setdiff1d(labelled, fold)
-        ranked = data.take(np.setdiff1d(np.arange(data.n_examples), fold))
-        fold = np.sort(fold)
+        ranked = data.take(folds != folds[fold[0]])
         for power in expected:
             importances = relevance_of(ranked, power)
             if task == "regression":
@@ -100,6 +99,16 @@ def test_unknown_values_count_neither_as_errors_nor_as_examples():
 
 def test_folds_hold_labelled_examples_once_and_classes_evenly():
     y = np.array(["a"] * 8 + ["b"] * 4 + [None] * 5, dtype=object)
-    folds = labelled_folds(om.Dataset(np.zeros((17, 1)), y), np.random.default_rng(0))
-    assert sorted(np.concatenate(folds).tolist()) == list(range(12))
-    assert [sum(row >= 8 for row in fold) for fold in folds] == [1, 1, 1, 1]
+    folds = labelled_folds(om.Dataset(np.arange(17.0)[:, None], y), np.random.default_rng(0))
+    assert (folds >= 0).tolist() == [True] * 12 + [False] * 5
+    assert np.bincount(folds[8:12]).tolist() == [1, 1, 1, 1]
+
+
+def test_copies_are_in_one_fold_of_the_choice():
+    """A copy in the training part would choose parameters by examples that it knows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    data = om.Dataset(np.tile(X, (2, 1)), np.tile(y, 2))
+    folds = labelled_folds(data, np.random.default_rng(1))
+    assert folds[:20].tolist() == folds[20:].tolist()
+    assert set(folds) == {0, 1, 2, 3}

@@ -235,6 +235,40 @@ def numbered(groups: np.ndarray) -> np.ndarray | None:
     return None if found.max(initial=-1) == len(found) - 1 else found
 
 
+def dealt_folds(
+    groups: np.ndarray | None, classes: np.ndarray | None, n: int, n_folds: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the fold of each of n examples: folds of equal size, classes dealt evenly, a group in one fold.
+
+    Parameters
+    ----------
+    groups : ndarray of int, optional
+        Numbers of the groups, from 0 on; None: each example is on its own.
+    classes : ndarray, optional
+        Classes of the examples; of a group that of its last one.
+    n, n_folds : int
+        Number of examples and of folds; there are no more folds than groups.
+    rng : Generator
+        Deals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import dealt_folds
+    >>> dealt_folds(np.array([0, 1, 0, 2]), None, 4, 2, np.random.default_rng(0))
+    array([1, 0, 1, 0])
+    """
+    groups = np.arange(n) if groups is None else groups
+    order = rng.permutation(groups.max() + 1)
+    if classes is not None:
+        of_groups = np.zeros(len(order))
+        of_groups[groups] = classes
+        order = order[np.argsort(of_groups[order], kind="stable")]
+    folds = np.empty(len(order), np.int64)
+    folds[order] = np.arange(len(order)) % min(n_folds, len(order))
+    return folds[groups]
+
+
 def copies_note(groups: np.ndarray | None) -> tuple[str, ...]:
     """Return a note on examples that repeat, where they are many.
 

@@ -22,8 +22,9 @@ from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, work
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
+from omnirank.ensembles.p_values import ExampleSums
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.score_sums import ExampleSums, ScoreSums
+from omnirank.ensembles.score_sums import ScoreSums
 from omnirank.ensembles.scores import ScoreOptions, TreeScorer
 from omnirank.ensembles.supervision import Supervision, ToFit, resolve_level, settled_supervision
 from omnirank.shards.dataset import ShardedDataset

@@ -77,7 +77,7 @@ class Contributions(NamedTuple):
         The examples that reach test j are ``rows[first[j] : last[j]]``.
     rows : ndarray (examples out of bag,)
         Numbers of their groups (`GrowingPlan.groups`), by default their own.
-    told : ndarray
+    by_example : ndarray
         What each example adds at each test that it reaches, one test after the other.
     in_bag : ndarray (features,)
         The score by examples of the bag in place of those out of it: what the tests promise.
@@ -87,12 +87,12 @@ class Contributions(NamedTuple):
     first: np.ndarray
     last: np.ndarray
     rows: np.ndarray
-    told: np.ndarray
+    by_example: np.ndarray
     in_bag: np.ndarray
 
     def scaled(self, factor: float) -> Contributions:
         """Return the contributions to a multiple of the score."""
-        return self._replace(told=self.told * factor, in_bag=self.in_bag * factor)
+        return self._replace(by_example=self.by_example * factor, in_bag=self.in_bag * factor)
 
 
 class FeatureScores(NamedTuple):
@@ -139,7 +139,7 @@ class Score:
         Whether it can be computed for single targets.
     has_p_values : bool
         Whether it is a sum over examples of which each adds 0 on average where the feature tells nothing, so that they
-        give p values (see `omnirank.ensembles.score_sums`).
+        give p values (see `omnirank.ensembles.p_values`).
     borrows : bool
         Whether features have credit at the root, and rankings borrow strength from Genie3 of the same trees.
     """

@@ -17,6 +17,7 @@ from omnirank.core.parameters import TEXT, Domain, check, check_weights, choice,
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
+from omnirank.data.resampling import dealt_folds
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.scores import mean_scores
 from omnirank.ensembles.unbiased import route, routed_cells
@@ -219,16 +220,10 @@ class _Comparison:
         assert self.labelled.target is not None
         n = self.labelled.n_examples
         self.weight = np.ones(n) if data.labelled.weight is None else data.labelled.weight
-        groups = np.arange(n) if data.labelled.groups is None else data.labelled.groups
-        order = stream(data.entropy, _FOLDS_KEY).permutation(groups.max() + 1)
-        if get_task(self.labelled.task).is_one_class:
-            classes = np.zeros(len(order))
-            classes[groups] = self.labelled.target.values[:, 0]
-            order = order[np.argsort(classes[order], kind="stable")]
-        self.n_folds = min(n_folds, len(order))
-        dealt = np.empty(len(order), np.int64)
-        dealt[order] = np.arange(len(order)) % self.n_folds
-        self.folds = dealt[groups]
+        groups = data.labelled.groups
+        classes = self.labelled.target.values[:, 0] if get_task(self.labelled.task).is_one_class else None
+        self.folds = dealt_folds(groups, classes, n, n_folds, stream(data.entropy, _FOLDS_KEY))
+        self.n_folds = int(self.folds.max()) + 1
         self.can_be_supervised = self.weight.sum() >= 2 * rules.min_samples_leaf
         # the supervised level first: the others are compared with it
         self.levels = sorted({w for w in levels if w < 1 or self.can_be_supervised}, reverse=True)

@@ -74,7 +74,7 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     Where bootstraps draw groups (copies, say), a group is what an example is here, and adds what its examples add.
 
     The distribution of the score depends also on what the bag promises, which is h(t) with mu in place of nu (see
-    `omnirank.ensembles.score_sums`).
+    `omnirank.ensembles.p_values`).
 
     References
     ----------
@@ -100,25 +100,26 @@ def _confirmed(tree: ScoredTree, described: DescribedParts, counted: np.ndarray)
     bags = _rows_by_node(plan, grown, unseen, described.cells)
     tests = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last) & counted)
     first, last = bags[1].first[tests], bags[1].last[tests]
-    asked = tree.options.p_values
-    told = _Told(np.zeros(int((last - first).sum())), np.zeros(n_features)) if asked else None
+    contributed = None
+    if tree.options.p_values:
+        contributed = _Contributed(np.zeros(int((last - first).sum())), np.zeros(n_features))
     for part in described.own:
-        part.add(grown, tests, bags, row, table, told)
+        part.add(grown, tests, bags, row, table, contributed)
     for part in described.features:
-        part.add(grown, tests, bags, row, table[:0], told)
+        part.add(grown, tests, bags, row, table[:0], contributed)
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
-    if told is None:
+    if contributed is None:
         return scores
-    kept = Contributions(grown.feature[tests], first, last, plan.in_groups(bags[1].rows), *told)
+    kept = Contributions(grown.feature[tests], first, last, plan.in_groups(bags[1].rows), *contributed)
     return scores._replace(contributions=(kept.scaled(factor),))
 
 
-class _Told(NamedTuple):
+class _Contributed(NamedTuple):
     """What examples add, as in `Contributions`; changed in place."""
 
-    told: np.ndarray
+    by_example: np.ndarray
     in_bag: np.ndarray
 
 
@@ -267,25 +268,27 @@ class _DenseColumns(NamedTuple):
         bags: tuple[Any, Any],
         row: np.ndarray,
         table: np.ndarray,
-        told: _Told | None,
+        contributed: _Contributed | None,
     ) -> None:
-        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
+        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
         feature, left, right = grown.feature[inner], inner + 1, grown.right[inner]
         seen, unseen = (self._node_sums(grown, bag) for bag in bags)
         weights = seen.known[left], seen.known[right], unseen.known[left], unseen.known[right]
         counts = np.logical_and.reduce([known > 0 for known in weights]) & (self.owner != feature[:, None])
         p, q, a, b = (np.where(known > 0, known, 1.0) for known in weights)
-        said = np.where(counts, seen.sums[left] / p - seen.sums[right] / q, 0.0)
-        gains = a * b / (a + b) * (unseen.sums[left] / a - unseen.sums[right] / b) * said
+        directions = np.where(counts, seen.sums[left] / p - seen.sums[right] / q, 0.0)
+        gains = a * b / (a + b) * (unseen.sums[left] / a - unseen.sums[right] / b) * directions
         row += np.bincount(np.repeat(feature, gains.shape[1]), gains.ravel(), len(row))
         if len(table):
             place = self.variable * len(row) + feature[:, None]
             table += np.bincount(place.ravel(), gains.ravel(), table.size).reshape(table.shape)
-        if told is None:
+        if contributed is None:
             return
         larger = _uncentred(a + b, self.one)
-        self._add_told(np.column_stack([inner, right]), bags[1], unseen, said * np.sqrt(larger), told.told)
-        told.in_bag[:] += np.bincount(feature, (a * b / (a + b) * said**2).sum(axis=1), len(row))
+        self._add_contributions(
+            np.column_stack([inner, right]), bags[1], unseen, directions * np.sqrt(larger), contributed.by_example
+        )
+        contributed.in_bag[:] += np.bincount(feature, (a * b / (a + b) * directions**2).sum(axis=1), len(row))
 
     def _node_sums(self, grown: Any, bag: Any) -> Any:
         """Sums over the rows of each node, and their known weights."""
@@ -296,10 +299,12 @@ class _DenseColumns(NamedTuple):
         sum_nodes(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), *sums)
         return sums
 
-    def _add_told(self, tests: np.ndarray, outside: Any, unseen: Any, said: np.ndarray, told: np.ndarray) -> None:
-        from omnirank.ensembles.kernels.unbiased import GainColumns, add_told
+    def _add_contributions(
+        self, tests: np.ndarray, outside: Any, unseen: Any, directions: np.ndarray, contributed: np.ndarray
+    ) -> None:
+        from omnirank.ensembles.kernels.unbiased import GainColumns, add_contributions
 
-        add_told(tests, outside, GainColumns(self.values, self.all_known), unseen, said, told)
+        add_contributions(tests, outside, GainColumns(self.values, self.all_known), unseen, directions, contributed)
 
 
 class _SparseColumns(NamedTuple):
@@ -324,25 +329,25 @@ class _SparseColumns(NamedTuple):
         bags: tuple[Any, Any],
         row: np.ndarray,
         table: np.ndarray,
-        told: _Told | None,
+        contributed: _Contributed | None,
     ) -> None:
-        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
+        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
         feature = grown.feature[inner].astype(np.int64)
         seen, unseen = (self._children(inner, grown, bag) for bag in bags)
         counts = np.logical_and.reduce([*(seen.known > 0), *(unseen.known > 0)])
         a, b = np.where(counts, unseen.known, 1.0)
         harmonic = np.where(counts, a * b / (a + b), 0.0)
-        said = self._difference(seen.members)
-        by_feature, gain, variable = self._gains(feature, harmonic, said * self._difference(unseen.members))
+        directions = self._difference(seen.members)
+        by_feature, gain, variable = self._gains(feature, harmonic, directions * self._difference(unseen.members))
         row += np.bincount(by_feature, gain, len(row))
         if len(table):
             table += np.bincount(variable * len(row) + by_feature, gain, table.size).reshape(table.shape)
-        if told is None:
+        if contributed is None:
             return
-        widened = sparse.diags_array(np.sqrt(_uncentred(a + b, self.one))) @ said
-        self._add_told(np.column_stack([inner, feature]), widened, counts, bags[1], told.told)
-        by_feature, gain, _ = self._gains(feature, harmonic, said * said)
-        told.in_bag[:] += np.bincount(by_feature, gain, len(row))
+        widened = sparse.diags_array(np.sqrt(_uncentred(a + b, self.one))) @ directions
+        self._add_contributions(np.column_stack([inner, feature]), widened, counts, bags[1], contributed.by_example)
+        by_feature, gain, _ = self._gains(feature, harmonic, directions * directions)
+        contributed.in_bag[:] += np.bincount(by_feature, gain, len(row))
 
     def _gains(self, feature: np.ndarray, harmonic: np.ndarray, product: Any) -> tuple[np.ndarray, ...]:
         """Gains of tests in columns that are not their own feature's: feature, gain, variable of the column."""
@@ -365,14 +370,16 @@ class _SparseColumns(NamedTuple):
         half = means.shape[0] // 2
         return means[:half] - means[half:]
 
-    def _add_told(self, tests: np.ndarray, said: Any, counted: np.ndarray, outside: Any, told: np.ndarray) -> None:
-        from omnirank.ensembles.kernels.unbiased import CsrRows, add_told_by_cells
+    def _add_contributions(
+        self, tests: np.ndarray, directions: Any, counted: np.ndarray, outside: Any, contributed: np.ndarray
+    ) -> None:
+        from omnirank.ensembles.kernels.unbiased import CsrRows, add_contributions_by_cells
 
-        said, cells = (
+        directions, cells = (
             CsrRows(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
-            for rows in (sparse.csr_array(said), self.matrix)
+            for rows in (sparse.csr_array(directions), self.matrix)
         )
-        add_told_by_cells(tests, outside, counted, said, cells, self.labelled, self.owner, told)
+        add_contributions_by_cells(tests, outside, counted, directions, cells, self.labelled, self.owner, contributed)
 
 
 class _Children(NamedTuple):

@@ -122,7 +122,7 @@ class EnsembleRanker(BaseRanker):
         unbiased score likewise; the permutation score of a target is that of its own error. The symbolic score
         cannot be split.
     p_values : bool
-        Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.score_sums.ExampleSums` has
+        Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.p_values.ExampleSums` has
         the formula). They need extra time, and memory for one float per example and feature (at most 512 MB); of data
         that do not fit in memory, one float per feature and group of at least 32 groups of rows in each sample.
         :func:`omnirank.significance` computes p values for all scores.

@@ -10,6 +10,7 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
+from omnirank.data.resampling import dealt_folds
 from omnirank.neighbors.weighted import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.relief.pairs import Influence, PairSettings
 from omnirank.relief.sums import relief_sums
@@ -48,11 +49,11 @@ def cross_validated_losses(
         Number of workers.
     """
     losses: dict[Any, list[float]] = {}
-    for fold in labelled_folds(dataset, rng):
-        kept = np.ones(dataset.n_examples, bool)
-        kept[fold] = False
+    folds = labelled_folds(dataset, rng)
+    for fold in range(folds.max() + 1):
+        kept = folds != fold
         importances_of = rankings(dataset.take(kept))
-        judge = _Judge(dataset.take(kept & dataset.labelled), dataset.take(np.sort(fold)), n_jobs)
+        judge = _Judge(dataset.take(kept & dataset.labelled), dataset.take(~kept), n_jobs)
         for candidate, importances in importances_of.items():
             losses.setdefault(candidate, []).append(judge(importances))
     return {candidate: np.array(of_folds) for candidate, of_folds in losses.items()}
@@ -114,29 +115,28 @@ def candidate_rankings(
     return importances
 
 
-def labelled_folds(dataset: Dataset, rng: np.random.Generator) -> list[np.ndarray]:
-    """Divide the labelled examples into four folds, classes evenly.
+def labelled_folds(dataset: Dataset, rng: np.random.Generator) -> np.ndarray:
+    """Return the fold of each labelled example, of up to four, classes evenly and groups together; -1 for the others.
 
     Examples
     --------
     >>> import numpy as np
     >>> import omnirank as om
     >>> from omnirank.relief.choice import labelled_folds
-    >>> data = om.Dataset(np.zeros((6, 1)), ["a", None, "b", "a", "b", None])
-    >>> sorted(len(fold) for fold in labelled_folds(data, np.random.default_rng(0)))
-    [1, 1, 1, 1]
+    >>> data = om.Dataset(np.arange(6.0)[:, None], ["a", None, "b", "a", "b", None])
+    >>> sorted(labelled_folds(data, np.random.default_rng(0)).tolist())
+    [-1, -1, 0, 1, 2, 3]
     """
-    target = dataset.target
-    labelled = rng.permutation(np.flatnonzero(dataset.labelled))
-    if target is None or len(labelled) < 2:
+    labelled = dataset.take(dataset.labelled)
+    groups, n = labelled.groups, labelled.n_examples
+    if labelled.target is None or (n if groups is None else groups.max(initial=-1) + 1) < 2:
         raise DataError(
-            f"choosing parameters needs at least two labelled examples, there are {len(labelled)}; give "
-            "n_neighbors and influence"
+            f"choosing parameters needs at least two labelled examples, there are {n}; give n_neighbors and influence"
         )
-    if get_task(dataset.task).is_one_class:
-        labelled = labelled[np.argsort(target.values[labelled, 0], kind="stable")]
-    n_folds = min(_FOLDS, len(labelled))
-    return [labelled[i::n_folds] for i in range(n_folds)]
+    classes = labelled.target.values[:, 0] if get_task(dataset.task).is_one_class else None
+    folds = np.full(dataset.n_examples, -1)
+    folds[dataset.labelled] = dealt_folds(groups, classes, n, _FOLDS, rng)
+    return folds
 
 
 class _Judge:

@@ -67,8 +67,8 @@ def sum_nodes(nodes, feature, right, columns, sums, known):
 
 
 @compiled
-def add_told(tests, outside, columns, unseen, directions, told):
-    """Add what single rows out of bag tell of tests to ``told``: tests in their order, the rows of each in theirs.
+def add_contributions(tests, outside, columns, unseen, directions, contributions):
+    """Add what single rows out of bag tell of tests to ``contributions``: by test, the rows of each in their order.
 
     Row i with weight w adds w (z_i - nu) (mu_c(i) - mbar) in each column: a test's direction is mu_L - mu_R, and child
     L is K'_R / K'_t of it away from mbar.
@@ -85,7 +85,7 @@ def add_told(tests, outside, columns, unseen, directions, told):
         Sums over the rows out of bag.
     directions : ndarray (tests, columns)
         mu_L - mu_R, 0 in columns that do not count.
-    told : ndarray
+    contributions : ndarray
         Sums, changed in place.
     """
     values = columns.values
@@ -101,30 +101,30 @@ def add_told(tests, outside, columns, unseen, directions, told):
             centre /= a + b
             for e in range(outside.first[k], outside.last[k]):
                 row = outside.rows[e]
-                found = 0.0
+                projection = 0.0
                 for c in range(n_columns):
-                    found += directions[j, c] * values[row, c]
+                    projection += directions[j, c] * values[row, c]
                 away = b / (a + b) if e < outside.last[left] else -a / (a + b)
-                told[n] += outside.row_weight[e] * (found - centre) * away
+                contributions[n] += outside.row_weight[e] * (projection - centre) * away
                 n += 1
             continue
         for e in range(outside.first[k], outside.last[k]):
             row = outside.rows[e]
-            found = 0.0
+            projection = 0.0
             for c in range(n_columns):
                 z = values[row, c]
                 if directions[j, c] == 0.0 or z != z:
                     continue
                 a, b = unseen.known[left, c], unseen.known[right, c]
                 away = b / (a + b) if e < outside.last[left] else -a / (a + b)
-                found += (z - unseen.sums[k, c] / (a + b)) * directions[j, c] * away
-            told[n] += outside.row_weight[e] * found
+                projection += (z - unseen.sums[k, c] / (a + b)) * directions[j, c] * away
+            contributions[n] += outside.row_weight[e] * projection
             n += 1
 
 
 @allocating
-def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, told):
-    """Add what single rows out of bag add to the gains of tests, as in `add_told`, for sparse columns.
+def add_contributions_by_cells(tests, outside, counted, directions, cells, labelled, owner, contributions):
+    """Add what single rows out of bag add to the gains of tests, as in `add_contributions`, for sparse columns.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, tol
         Rows out of bag.
     counted : ndarray (tests,)
         Whether all four parts of the node have known values.
-    said : CsrRows
+    directions : CsrRows
         mu_L - mu_R of the tests.
     cells : CsrRows
         The columns in each row.
@@ -142,20 +142,20 @@ def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, tol
         1 where columns are known in a row, else 0.
     owner : ndarray (columns,)
         Feature whose column it is, -1: of the target.
-    told : ndarray
+    contributions : ndarray
         Sums, changed in place.
     """
-    outside, said, cells = uncounted(outside), uncounted(said), uncounted(cells)
+    outside, directions, cells = uncounted(outside), uncounted(directions), uncounted(cells)
     direction = np.zeros(len(owner))
-    found = np.empty(len(outside.rows))
+    projections = np.empty(len(outside.rows))
     start = 0
     for j in range(len(tests)):
         k, f = tests[j]
         first, middle, last = outside.first[k], outside.last[k + 1], outside.last[k]
         if counted[j]:
-            for p in range(said.starts[j], said.starts[j + 1]):
-                if owner[said.indices[p]] != f:
-                    direction[said.indices[p]] = said.data[p]
+            for p in range(directions.starts[j], directions.starts[j + 1]):
+                if owner[directions.indices[p]] != f:
+                    direction[directions.indices[p]] = directions.data[p]
             a, b, centre = 0.0, 0.0, 0.0
             for e in range(first, last):
                 row = outside.rows[e]
@@ -163,7 +163,7 @@ def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, tol
                 total = 0.0
                 for p in range(cells.starts[row], cells.starts[row + 1]):
                     total += direction[cells.indices[p]] * cells.data[p]
-                found[e] = total
+                projections[e] = total
                 centre += w * total
                 if e < middle:
                     a += w
@@ -173,14 +173,14 @@ def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, tol
             for e in range(first, last):
                 w = outside.row_weight[e] * labelled[outside.rows[e]]
                 away = b / (a + b) if e < middle else -a / (a + b)
-                told[start + e - first] += w * (found[e] - centre) * away
-            for p in range(said.starts[j], said.starts[j + 1]):
-                direction[said.indices[p]] = 0.0
+                contributions[start + e - first] += w * (projections[e] - centre) * away
+            for p in range(directions.starts[j], directions.starts[j + 1]):
+                direction[directions.indices[p]] = 0.0
         start += last - first
 
 
 @compiled
-def add_by_example(sums, feature, first, last, place, told):
+def add_by_example(sums, feature, first, last, place, contributions):
     """Add what rows tell of tests to ``sums`` (features, groups of examples).
 
     Test j has the feature ``feature[j]``, and its rows the groups ``place[first[j] : last[j]]``.
@@ -189,5 +189,5 @@ def add_by_example(sums, feature, first, last, place, told):
     for j in range(len(feature)):
         f = feature[j]
         for e in range(first[j], last[j]):
-            sums[f, place[e]] += told[n]
+            sums[f, place[e]] += contributions[n]
             n += 1
