@@ -39,8 +39,8 @@ LARGEST_SHARE = 0.03
 SECONDS_INTERPRETED, SECONDS_COMPILED = 10, 120
 SECONDS_PER_RUN = 3600
 MOST_NEAR = 4  # files of tests in the first stage
-# Exit codes of pytest, and one for no exit.
-PASSED, NO_TESTS, NO_END = 0, 5, -1
+# Exit codes of pytest, and one for no exit. A test that ends by its limit of time may end pytest itself.
+PASSED, ENDED, NO_TESTS, NO_END = 0, 3, 5, -1
 CRASHES = [-signal for signal in (SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV)]
 NO_TEST = "no end, or a crash"  # what notices it then
 
@@ -210,7 +210,7 @@ class Trial:
             code, failed = self.run(left, interpreted, mutant, *options) if left else (NO_TESTS, [])
             if code in (PASSED, NO_TESTS):
                 return ""
-            if code in (NO_END, *CRASHES):
+            if code in (NO_END, ENDED, *CRASHES):
                 return NO_TEST
             if not failed:
                 raise ValueError(f"{mutant}: tests cannot be run (exit code {code} of pytest)")
