@@ -1,5 +1,6 @@
 """Settings of the whole suite: what is drawn, what is slow, what needs data."""
 
+import multiprocessing
 from collections import Counter
 
 import pytest
@@ -38,3 +39,16 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_setup(item):
     if item.get_closest_marker("shared_data") and not public_data().is_dir():
         pytest.skip(f"there is no folder {public_data()} of benchmark data: {VARIABLE} may name another")
+
+
+@pytest.fixture(autouse=True)
+def own_processes():
+    """End the worker processes of a test: those that serve several tests grow, and joblib waits forever for the next.
+
+    joblib ends workers whose memory has grown by 300 MB, as it does with the kernels of further tests.
+    """
+    yield
+    if any(type(process).__module__.startswith("joblib.") for process in multiprocessing.active_children()):
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor().shutdown(wait=True)

@@ -1,6 +1,6 @@
 """Data whose relevant features are known, with noise of every kind beside them.
 
-    python studies/scripts/truths.py [n_seeds] [first_seed]
+    python studies/scripts/truths.py [n_seeds] [first_seed] [n_jobs]
 
 ranks the features of each by the defaults and their alternatives, and writes the area under the ROC curve of relevant
 against noise features into ``results/truths.csv``: one row per truth and method, a mean over the seeds.
@@ -9,12 +9,12 @@ against noise features into ``results/truths.csv``: one row per truth and method
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from sklearn.datasets import load_digits
 from sklearn.datasets import make_classification as hypercube
 from sklearn.metrics import roc_auc_score
@@ -277,25 +277,31 @@ def methods(seed: int) -> dict[str, object]:
     for ensemble, short in (("random-forest", "RF"), ("extra-trees", "ET")):
         for importance in ("genie3", "permutation", "unbiased"):
             found[f"{importance}, {short}"] = om.EnsembleRanker(importance, ensemble, **forest)
+    found["relevance, ET"] = om.EnsembleRanker("relevance", **forest)
     found["relief"] = om.ReliefRanker(random_state=seed, n_jobs=1)
     found["univariate"] = om.UnivariateRanker()
     return found
 
 
-def main(n_seeds: int = 10, first: int = 1000) -> None:
-    """Rank, and write the areas."""
+def areas_of(name: str, seeds: range) -> list[tuple[str, str, float]]:
+    """Return the areas of all methods on a truth, by seed."""
     rows = []
-    for name, draw in TRUTHS.items():
-        started = time.perf_counter()
-        for seed in range(first, first + n_seeds):
-            X, relevant, y = draw(np.random.default_rng(seed))
-            for method, ranker in methods(seed).items():
-                try:
-                    scores = ranker.fit(X, y).ranking_.scores
-                except (om.errors.DataError, om.errors.TaskError):  # a method that does not take such data
-                    continue
-                rows.append((name, method, roc_auc_score(X.columns.isin(relevant), scores)))
-        print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
+    for seed in seeds:
+        X, relevant, y = TRUTHS[name](np.random.default_rng(seed))
+        for method, ranker in methods(seed).items():
+            try:
+                scores = ranker.fit(X, y).ranking_.scores
+            except (om.errors.DataError, om.errors.TaskError):  # a method that does not take such data
+                continue
+            rows.append((name, method, roc_auc_score(X.columns.isin(relevant), scores)))
+    print(name, flush=True)
+    return rows
+
+
+def main(n_seeds: int = 10, first: int = 1000, n_jobs: int = 1) -> None:
+    """Rank, and write the areas."""
+    work = (delayed(areas_of)(name, range(first, first + n_seeds)) for name in TRUTHS)
+    rows = [row for of_truth in Parallel(n_jobs)(work) for row in of_truth]
     areas = pd.DataFrame(rows, columns=["truth", "method", "auc"])
     table = areas.groupby(["truth", "method"], sort=False)["auc"].agg(["mean", "std", "size"]).round(4)
     table.to_csv(FIGURES)

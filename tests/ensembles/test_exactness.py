@@ -137,3 +137,10 @@ def test_weights_are_numbers(weight):
     X = np.random.default_rng(0).normal(size=(30, 3))
     with pytest.raises(DataError, match="one number per example"):
         om.UnivariateRanker().fit(X, X[:, 0] > 0, sample_weight=weight)
+
+
+def test_cells_of_sparse_columns_may_cancel_in_a_leaf():
+    """Means of 0 are not stored."""
+    X = np.where(np.arange(400) % 40 == 0, 0.5, 0.0).reshape(100, 4) * np.where(np.arange(100) % 3, 1, -1)[:, None]
+    ranker = om.EnsembleRanker("permutation", n_trees=10, min_samples_leaf=20, random_state=0)
+    assert np.isfinite(ranker.fit(sparse.csr_array(X)).ranking_.scores).all()

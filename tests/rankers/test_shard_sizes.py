@@ -59,7 +59,7 @@ def test_the_time_ends_it(shards, monkeypatch):
             return next(clock)
 
     monkeypatch.setattr(module, "time", Clock)
-    ended = om.EnsembleRanker(n_trees=500, max_seconds=15, random_state=0).fit(shards)
+    ended = om.EnsembleRanker(n_trees=500, max_seconds=25, random_state=0).fit(shards)
     n_samples = ended.ranking_.parameters["n_samples"]
     assert ended.n_trees_ == 2 * max(10, n_samples)
     assert str(ended.certainty_).endswith("; the time ended before there were 500 trees")

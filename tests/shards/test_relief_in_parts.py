@@ -188,7 +188,7 @@ def test_parameters_that_the_data_choose(tmp_path, missing):
     frame = frame_of(150, missing=0.1)
     frame["kind"] = frame["kind"].where(np.random.default_rng(0).random(150) >= missing)
     parts, _ = written(tmp_path, frame, [50])
-    fits = in_both(parts, "kind", n_neighbors="auto", influence="cv", n_iterations=40)
+    fits = in_both(parts, "kind", max_memory=40_000, n_neighbors="auto", influence="cv", n_iterations=40)
     assert fits[0].losses_ == fits[1].losses_
 
 

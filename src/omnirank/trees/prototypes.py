@@ -104,9 +104,12 @@ def _exact_where_stored_are_equal(means: Any, members: Any, values: Any) -> Any:
     node, column, own = node[order], cells.indices[order], cells.data[order]
     starts = np.flatnonzero((np.diff(node, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0))
     least, most = (extreme.reduceat(own, starts) for extreme in (np.minimum, np.maximum))
-    equal = (least == most) & (np.diff(starts, append=len(own)) == sizes[node[starts]])
-    means.sort_indices()  # as the cells are
-    means.data = np.where(equal, least, means.data)
+    equal = (least == most) & (least != 0) & (np.diff(starts, append=len(own)) == sizes[node[starts]])
+    # cells whose sum is 0 may not be stored in the means
+    means.sort_indices()
+    stored = np.repeat(np.arange(len(sizes)), np.diff(means.indptr)) * means.shape[1] + means.indices
+    wanted = node[starts[equal]] * means.shape[1] + column[starts[equal]]
+    means.data[np.searchsorted(stored, wanted)] = least[equal]
     return means
 
 
