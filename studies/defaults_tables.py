@@ -68,8 +68,18 @@ def defaults_no_target() -> str:
 
 
 def defaults_truths() -> str:
+    """Areas of all methods."""
+    return _areas("truths")
+
+
+def defaults_relevance() -> str:
+    """Areas of the relevance score and of those beside it."""
+    return _areas("relevance")
+
+
+def _areas(name: str) -> str:
     """Areas under the ROC curve, the best of a row in bold type."""
-    found = pd.read_csv(HERE / "results" / "truths.csv")
+    found = pd.read_csv(HERE / "results" / f"{name}.csv")
     table = found.pivot(index="truth", columns="method", values="mean")
     table = table.loc[list(dict.fromkeys(found["truth"])), list(dict.fromkeys(found["method"]))]
     rows = [
@@ -86,4 +96,5 @@ TABLES = [
     defaults_few_labels,
     defaults_no_target,
     defaults_truths,
+    defaults_relevance,
 ]
