@@ -196,7 +196,7 @@ SCORES = {
     ),
     "relevance": Score(
         "omnirank.ensembles.unbiased:relevance",
-        "What the feature tells alone and in trees, confirmed by other examples; for data with many features",
+        "How much splits on the feature reduce impurity, alone and in trees, checked on other rows; for many features",
         "Scholz, Stephens: K-sample Anderson-Darling tests. JASA 82, 1987; Li et al., NeurIPS 2019",
         preparation="omnirank.ensembles.unbiased:parts_with_root",
         on_demand=True,

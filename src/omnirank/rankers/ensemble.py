@@ -67,9 +67,8 @@ class EnsembleRanker(BaseRanker):
       is what features of its kind with the same Genie3 score have on average. It finds relevant features among
       thousands, which trees rarely test; as weights of neighbours, ``unbiased`` is better,
 
-    each averaged over the trees.
-    The impurity is the mean over targets of their variance (or Gini index) relative
-    to the training set; labels of a hierarchy are weighted by their place in it. Where only some examples are labelled,
+    each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative to
+    the training set; labels of a hierarchy are weighted by their place in it. Where only some examples are labelled,
     the features count beside the target: the impurity is w times that of the targets plus 1 - w times that of the
     features, each over the examples in which it is known. Without a target it is that of the features alone.
 
@@ -122,9 +121,9 @@ class EnsembleRanker(BaseRanker):
         unbiased score likewise; the permutation score of a target is that of its own error. The symbolic score
         cannot be split.
     p_values : bool
-        Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.p_values.ExampleSums` has
-        the formula). They need extra time, and memory for one float per example and feature (at most 512 MB); of data
-        that do not fit in memory, one float per feature and group of at least 32 groups of rows in each sample.
+        Whether the unbiased or relevance score gets p values, from the same trees (:mod:`omnirank.ensembles.p_values`
+        has the formula). They need extra time, and memory for one float per example and feature (at most 512 MB); of
+        data that do not fit in memory, one float per feature and group of at least 32 groups of rows in each sample.
         :func:`omnirank.significance` computes p values for all scores.
     max_seconds : float or None
         Time limit for choosing the level of supervision (at most half of it) and for growing trees: none is begun
