@@ -277,7 +277,6 @@ def methods(seed: int) -> dict[str, object]:
     for ensemble, short in (("random-forest", "RF"), ("extra-trees", "ET")):
         for importance in ("genie3", "permutation", "unbiased"):
             found[f"{importance}, {short}"] = om.EnsembleRanker(importance, ensemble, **forest)
-    found["relevance, ET"] = om.EnsembleRanker("relevance", **forest)
     found["relief"] = om.ReliefRanker(random_state=seed, n_jobs=1)
     found["univariate"] = om.UnivariateRanker()
     return found

@@ -28,23 +28,21 @@ def regression():
     return random_dataset(np.random.default_rng(0), "regression", 60)
 
 
-@pytest.mark.parametrize("importance", ["unbiased", "relevance"])
 @pytest.mark.parametrize("n_trees", [1, 6])
-def test_p_values_are_as_defined(n_trees, importance):
+def test_p_values_are_as_defined(n_trees):
     data = random_dataset(np.random.default_rng(0), "mixed-targets", 40, 0.2)
     weight = random_weights(np.random.default_rng(1), 40)
     labelled, weight = data.take(data.labelled), weight[data.labelled]
-    asked = ranker(n_trees, supervision=1.0, importance=importance)
+    asked = ranker(n_trees, supervision=1.0)
     found = clone(asked).fit(data, sample_weight=np.where(data.labelled, 1.0, 0.0))
     weighted = clone(asked).fit(labelled, sample_weight=weight)
-    below = importance == "relevance"
     for fitted, given in ((found, None), (weighted, weight)):
         plan = make_plan(labelled, GrowingRules(ensemble="extra-trees"), fitted.ranking_.seeds.ranges[0][0], given)
         trees = [tree_from_grown(plan.grow(i), plan.dataset.features) for i in range(n_trees)]
         given = [(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)]
-        scores = [reference.unbiased(*one, below=below).sum(axis=0) for one in given]
-        parts = ([part(*one, below=below) for one in given] for part in (reference.contributions, reference.in_bag))
-        expected = reference.p_values(scores, *parts, reference.root(plan) if below else None)
+        scores = [reference.unbiased(*one).sum(axis=0) for one in given]
+        parts = ([part(*one) for one in given] for part in (reference.contributions, reference.in_bag))
+        expected = reference.p_values(scores, *parts, reference.root(plan))
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
 
 
@@ -59,13 +57,12 @@ def test_a_score_that_one_example_makes_is_of_one_term():
     np.testing.assert_allclose(found, chi2(1).sf(1 + np.sqrt(2) * 1 / np.sqrt(5)))
 
 
-@pytest.mark.parametrize("score", ["unbiased", "relevance"])
-def test_workers_and_checkpoints_change_no_bit(score):
+def test_workers_and_checkpoints_change_no_bit():
     data = regression()
-    whole = ranker([5, 12, 20], score).fit(data)
-    assert whole.ranking_.p_values.tolist() == ranker(20, score, n_jobs=2).fit(data).ranking_.p_values.tolist()
+    whole = ranker([5, 12, 20]).fit(data)
+    assert whole.ranking_.p_values.tolist() == ranker(20, n_jobs=2).fit(data).ranking_.p_values.tolist()
     for n_trees in (5, 12):
-        assert whole.checkpoints_[n_trees][score] == ranker(n_trees, score).fit(data).ranking_
+        assert whole.checkpoints_[n_trees]["unbiased"] == ranker(n_trees).fit(data).ranking_
 
 
 def test_other_scores_have_no_p_values():
@@ -135,7 +132,7 @@ def test_the_spread_of_scores_of_noise_is_that_which_p_values_assume():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numbers", "skewed", "rare class", "label sets", "no target", "levels", "weights"])
-def test_noise_has_p_values_of_relevance_above_alpha(kind):
+def test_noise_of_any_kind_has_p_values_above_alpha(kind):
     found = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -149,7 +146,7 @@ def test_noise_has_p_values_of_relevance_above_alpha(kind):
             "no target": None,
         }.get(kind, y)
         weight = rng.exponential(size=100) if kind == "weights" else None
-        asked = ranker(20, "relevance", random_state=seed, task="multi-label" if kind == "label sets" else "auto")
+        asked = ranker(20, random_state=seed, task="multi-label" if kind == "label sets" else "auto")
         found += asked.fit(X, y, sample_weight=weight).ranking_.p_values.tolist()
     assert 0.002 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
 
@@ -199,9 +196,8 @@ def with_copies(share, seed, n=80):
     return X, y, rows
 
 
-@pytest.mark.parametrize("score", ["unbiased", "relevance"])
 @pytest.mark.parametrize("task", ["numbers", "label sets", "few labels", "nothing"])
-def test_copies_count_as_one_example_of_their_weight(task, score):
+def test_copies_count_as_one_example_of_their_weight(task):
     X, y, rows = with_copies(0.6, 0)
     y = np.column_stack([y > 0, y < 0.5, y > 2]).astype(float) if task == "label sets" else y
     if task == "few labels":
@@ -209,8 +205,8 @@ def test_copies_count_as_one_example_of_their_weight(task, score):
     given = None if task == "nothing" else y
     options = {"supervision": 0.5} if task == "few labels" else {}
     merged = om.Dataset(X, given, task="multi-label" if task == "label sets" else "auto")
-    found = ranker(5, score, **options).fit(merged.take(rows)).ranking_
-    expected = ranker(5, score, **options).fit(merged, sample_weight=np.bincount(rows).astype(float)).ranking_
+    found = ranker(5, **options).fit(merged.take(rows)).ranking_
+    expected = ranker(5, **options).fit(merged, sample_weight=np.bincount(rows).astype(float)).ranking_
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.p_values, expected.p_values, rtol=1e-6)
 

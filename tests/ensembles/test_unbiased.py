@@ -14,7 +14,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.ensembles import unbiased as module
 from omnirank.ensembles.p_values import ExampleSums
-from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
+from omnirank.ensembles.plan import ENSEMBLES, GrowingData, GrowingRules, make_plan
 from omnirank.ensembles.scores import ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_unbiased as reference
@@ -28,32 +28,65 @@ def planned(data, weight=None, seed=0, **rules):
 
 
 def check(plan, i=0):
-    """One tree against the definitions, of both scores: by target, by example and in one number."""
+    """One tree against the definitions: by target, by example and in one number; and the credit at the root."""
     counts = plan.counts(i)
     grown = plan.grow(i, counts)
-    assert (grown.feature >= 0).any()
+    assert (grown.feature[1:] >= 0).any()
     tree, tolerance = tree_from_grown(grown, plan.dataset.features), {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()}
-    credit, by_group, themselves = reference.root(plan)
-    for score, below in ((module.unbiased, False), (module.relevance, True)):
-        found = score(ScoredTree(plan, grown, counts, options=ScoreOptions(per_target=True)))
-        row = score(ScoredTree(plan, grown, counts)).row
-        expected = reference.unbiased(plan, tree, counts, below) + credit * below
-        np.testing.assert_allclose(row, expected.sum(axis=0), **tolerance)
-        np.testing.assert_array_equal(row, found.row)
-        np.testing.assert_allclose(found.table, expected[: plan.columns.n_variables], **tolerance)
-        by_example = score(ScoredTree(plan, grown, counts, options=ScoreOptions(p_values=True)))
-        np.testing.assert_array_equal(row, by_example.row)
-        (kept,) = by_example.contributions
-        np.testing.assert_allclose(kept.in_bag, reference.in_bag(plan, tree, counts, below), **tolerance)
-        by_example = summed(plan, by_example.contributions)
-        of_examples = reference.contributions(plan, tree, counts, below=below)
-        np.testing.assert_allclose(by_example, of_examples, **tolerance)
-        plain = reference.contributions(plan, tree, counts, widened=False, below=below)
-        np.testing.assert_allclose(plain.sum(axis=0) + credit.sum(axis=0) * below, row, **tolerance)
-    at_root = module.root_contributions(plan, module.described_parts(plan), by_group.shape[1])
-    np.testing.assert_allclose(at_root.by_example, by_group, **tolerance)
-    np.testing.assert_allclose(at_root.of_themselves, themselves, **tolerance)
+    found = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(per_target=True)))
+    row = module.unbiased(ScoredTree(plan, grown, counts)).row
+    expected = reference.unbiased(plan, tree, counts)
+    np.testing.assert_allclose(row, expected.sum(axis=0), **tolerance)
+    np.testing.assert_array_equal(row, found.row)
+    np.testing.assert_allclose(found.table, expected[: plan.columns.n_variables], **tolerance)
+    by_example = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(p_values=True)))
+    np.testing.assert_array_equal(row, by_example.row)
+    (kept,) = by_example.contributions
+    np.testing.assert_allclose(kept.in_bag, reference.in_bag(plan, tree, counts), **tolerance)
+    by_example = summed(plan, by_example.contributions)
+    np.testing.assert_allclose(by_example, reference.contributions(plan, tree, counts), **tolerance)
+    plain = reference.contributions(plan, tree, counts, widened=False)
+    np.testing.assert_allclose(plain.sum(axis=0), row, **tolerance)
+    check_root(plan, tolerance)
     return row
+
+
+def check_root(plan, tolerance):
+    credit, by_group, themselves = reference.root(plan)
+    options = ScoreOptions(per_target=True)
+    found = module.credit_at_root(plan, module.described_parts(plan), options, by_group.shape[1])
+    np.testing.assert_allclose(found.row, credit.sum(axis=0), **tolerance)
+    np.testing.assert_allclose(found.table, credit[: plan.columns.n_variables], **tolerance)
+    np.testing.assert_allclose(found.by_example, by_group, **tolerance)
+    np.testing.assert_allclose(found.of_themselves, themselves, **tolerance)
+
+
+@pytest.mark.parametrize("n_groups", [3, 8, 30])
+def test_credit_of_groups_is_as_defined(n_groups):
+    rng = np.random.default_rng(n_groups)
+    groups = rng.integers(0, n_groups, 40)
+    data = random_dataset(rng, "mixed-targets", 40, 0.2)
+    weight = random_weights(rng, 40)
+    data, weight, groups = data.take(data.labelled), weight[data.labelled], groups[data.labelled]
+    plan = GrowingData(data, 0, weight, groups=groups).plan(GrowingRules(normalize_targets=True))
+    check_root(plan, {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()})
+
+
+def test_the_ranking_is_that_of_credit_at_the_root_and_below_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 24))
+    X[:, 12:] = rng.integers(0, 3, (50, 12))
+    y = np.column_stack([X[:, 0] + rng.normal(size=50), X[:, 12] + rng.normal(size=50)])
+    fitted = om.EnsembleRanker(n_trees=5, per_target=True, random_state=0).fit(X, y)
+    ranking, genie3 = fitted.ranking_, fitted.rankings_["genie3"]
+    plan = planned(Dataset(X, y), seed=ranking.seeds.ranges[0][0], ensemble="extra-trees")
+    trees = [tree_from_grown(plan.grow(i), plan.dataset.features) for i in range(5)]
+    below = np.mean([reference.unbiased(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)], axis=0)
+    root, kinds = reference.root(plan)[0], [0] * 12 + [1] * 12
+    for found, own in ((ranking.scores, slice(None)), *((ranking.per_target.scores[j], [j]) for j in (0, 1))):
+        other = genie3.scores if own == slice(None) else genie3.per_target.scores[own[0]]
+        expected = reference.confirmed(below[own].sum(axis=0), root[own].sum(axis=0), other, kinds)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
 
 
 def summed(plan, contributions):
@@ -145,7 +178,7 @@ def test_no_example_out_of_bag_is_undefined():
 
 @pytest.mark.parametrize("kind", ["classes", "few labels", "no target", "sparse"])
 def test_features_among_thousands_are_found(kind):
-    """A tree tests few of them: by the unbiased score alone most of the true ones were tied with noise."""
+    """A tree tests few of them: by what it tests alone, most of the true ones would be tied with noise."""
     rng = np.random.default_rng(0)
     second = np.arange(60) % 2 > 0
     X = rng.normal(size=(60, 1500))
@@ -158,7 +191,7 @@ def test_features_among_thousands_are_found(kind):
         y[rng.permutation(60)[30:]] = None
     given = {} if kind == "no target" else {"y": y}
     level = {"few labels": 1.0, "no target": 0.0}.get(kind, 1.0)
-    fitted = om.EnsembleRanker("relevance", n_trees=20, supervision=level, p_values=True, random_state=0)
+    fitted = om.EnsembleRanker(n_trees=20, supervision=level, p_values=True, random_state=0)
     ranking = fitted.fit(sparse.csr_array(X) if kind == "sparse" else X, **given).ranking_
     above = (ranking.scores[:15, None] > ranking.scores[15:]).mean()
     assert above > {"sparse": 0.8, "no target": 0.6}.get(kind, 0.95)
@@ -171,7 +204,7 @@ def test_copies_are_credited_alike():
     X = rng.normal(size=(80, 30))
     X[:, 1:10] = X[:, :1]
     plan = planned(Dataset(X, X[:, 0] + rng.normal(size=80)))
-    credit = module.parts_with_root(plan, ScoreOptions()).root.row
+    credit = module.credit_at_root(plan, module.described_parts(plan), ScoreOptions()).row
     np.testing.assert_allclose(credit[:10], credit[0])
     assert credit[0] > 5 * np.abs(credit[10:]).max()
 

@@ -144,15 +144,41 @@ def root(plan):
     return scores, by_group, themselves
 
 
-def unbiased(plan, tree, counts, below=False):
-    """The score of each feature that each variable adds, (variables, features); without the root if only ``below``."""
+def confirmed(below, root, genie3, kinds):
+    """The score of each feature from its credit below the root and at it, and from Genie3.
+
+    At the root, features share what the best has, in proportion; below it, b counts as b^3 / (b^2 + (8 tau)^2), where
+    tau is the root mean square of the negative b. A fifth is borrowed from the line of at least ten features of a kind.
+    """
+    n = len(below)
+    negative = [b for b in below if b < 0]
+    tau = (sum(b**2 for b in negative) / len(negative)) ** 0.5 if negative else 0.0
+    positive = sum(max(r, 0.0) for r in root)
+    share = max(root) / positive if positive > 0 else 1.0
+    own = [share * r + (b**3 / (b**2 + (8 * tau) ** 2) if b else 0.0) for b, r in zip(below, root, strict=True)]
+    alike = [[f for f in range(n) if kinds[f] == kind] for kind in kinds]
+    away = [
+        genie3[f] - sum(genie3[i] for i in alike[f]) / len(alike[f]) if len(alike[f]) >= 10 else 0 for f in range(n)
+    ]
+    squares = sum(x**2 for x in away)
+    slope = max(0.0, sum(x * e for x, e in zip(away, own, strict=True)) / squares) if squares else 0.0
+    return [
+        0.8 * own[f] + 0.2 * (sum(own[i] for i in alike[f]) / len(alike[f]) + slope * away[f])
+        if len(alike[f]) >= 10
+        else own[f]
+        for f in range(n)
+    ]
+
+
+def unbiased(plan, tree, counts):
+    """The credit of each feature below the root that each variable adds, (variables, features)."""
     scores = np.zeros((len(variables_of(plan)), plan.dataset.n_features))
-    for v, variable, node, left, right, factor in _told(plan, tree, counts, below):
+    for v, variable, node, left, right, factor in _told(plan, tree, counts):
         scores[v, node.feature] += factor * _gain(plan, counts, variable, node, left, right)
     return scores
 
 
-def contributions(plan, tree, counts, widened=True, below=False):
+def contributions(plan, tree, counts, widened=True):
     """What each example out of bag adds to the score of each feature, (examples, features).
 
     Example i adds (N0 / N0') w_i sum_c (z_ic - nu_tc) (mu_c(i),c - mbar_tc) in node t with its child c(i), where
@@ -162,7 +188,7 @@ def contributions(plan, tree, counts, widened=True, below=False):
     weight = plan.weight
     one = sum(w**2 for w in weight) / sum(weight)
     found = np.zeros((plan.n_examples, plan.dataset.n_features))
-    for _, variable, node, left, right, factor in _told(plan, tree, counts, below):
+    for _, variable, node, left, right, factor in _told(plan, tree, counts):
         for column, seen, out in _columns(plan, variable, node, left, right):
             mu = [mean(column, rows, counts * weight) for rows in seen]
             known_weight = [sum(weight[i] for i in rows) for rows in out]
@@ -178,10 +204,10 @@ def contributions(plan, tree, counts, widened=True, below=False):
     return found
 
 
-def in_bag(plan, tree, counts, below=False):
+def in_bag(plan, tree, counts):
     """The score of each feature with the means of the bag in place of those out of it, (features,)."""
     found = np.zeros(plan.dataset.n_features)
-    for _, variable, node, left, right, factor in _told(plan, tree, counts, below):
+    for _, variable, node, left, right, factor in _told(plan, tree, counts):
         for column, seen, out in _columns(plan, variable, node, left, right):
             a, b = (sum(plan.weight[i] for i in rows) for rows in out)
             mu = [mean(column, rows, counts * plan.weight) for rows in seen]
@@ -189,12 +215,12 @@ def in_bag(plan, tree, counts, below=False):
     return found
 
 
-def p_values(scores, contributions_of_trees, in_bag_of_trees, root=None):
+def p_values(scores, contributions_of_trees, in_bag_of_trees, root):
     """P values from scores in and out of bag (trees, features), and widened contributions (trees, examples, features).
 
     A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A, which it is for a
-    single tree; G is the score of the bag, and L = max(G - s, G / 2) / 2 for s at least 0. Where there is credit at the
-    root, all these are from below it. There, C are what groups add, B = 0, and L is what they add that meet themselves.
+    single tree; G is the score of the bag, and L = max(G - s, G / 2) / 2 for s at least 0. All these are from below
+    the root. At the root, C are what groups add, B = 0, and L is what they add that meet themselves.
     With p the smaller p value of both, that of the feature is 1 - (1 - p)^2; that of the root where there is no other.
     """
     trees = np.asarray(contributions_of_trees)
@@ -205,10 +231,9 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees, root=None):
         A, s = sum(c**2 for c in C[:, f]), by_tree.mean()
         B = min(A, by_tree.var(ddof=1) / len(trees)) if len(trees) > 1 else A
         p = _tail(s, A, B, max(G[f] - max(s, 0.0), G[f] / 2) / 2)
-        if root is not None:
-            _, at_root, themselves = root
-            alone = _tail(sum(at_root[f]), sum(c**2 for c in at_root[f]), 0.0, themselves[f])
-            p = alone if A == 0 else 1 - (1 - min(alone, p)) ** 2
+        _, at_root, themselves = root
+        alone = _tail(sum(at_root[f]), sum(c**2 for c in at_root[f]), 0.0, themselves[f])
+        p = alone if A == 0 else 1 - (1 - min(alone, p)) ** 2
         found.append(p)
     return np.array(found)
 
@@ -227,8 +252,8 @@ def _tail(score, A, B, L):
     return null.sf(score)
 
 
-def _told(plan, tree, counts, below):
-    """Every test and variable that it tells something of: variable, node, out-of-bag rows of its children, factor."""
+def _told(plan, tree, counts):
+    """Tests below the root and the variables of which they tell something, with out-of-bag rows of both children."""
     table, weight = plan.dataset.features, plan.weight
     cells = cells_of(table)
     n = table.n_rows
@@ -251,7 +276,7 @@ def _told(plan, tree, counts, below):
         left = [i for i in rows if node.child(case.X[i][node.feature]) is node.left]
         right = [i for i in rows if node.child(case.X[i][node.feature]) is node.right]
         for v, variable in enumerate(variables):
-            if not (below and node is top) and variable in varying and variable.owner != node.feature:
+            if node is not top and variable in varying and variable.owner != node.feature:
                 beside = [u for u in varying if (u.owner is None) == (variable.owner is None)]
                 found.append((v, variable, node, left, right, share / sum(u.alpha for u in beside)))
         visit(node.left, left)

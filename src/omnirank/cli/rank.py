@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _SHOWN_TARGETS = 20
 _SHOWN_REDUNDANT = 12
-_SIGNIFICANCE = "P values, and how many features are relevant; 25 more fits, except for unbiased and relevance."
+_SIGNIFICANCE = "P values, and how many features are relevant; 25 more fits, except for unbiased."
 _REDUNDANCY = "Group features with at least this association, from 0 to 1, such as 0.9."
 _OUT = "Write the whole ranking (.csv, .json), or a picture of the best features (.png, .svg, .pdf); repeatable."
 _REPORT = "Write a report for people (.html); it takes about seven times as long as the ranking."

@@ -180,17 +180,17 @@ class RootSums(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the credit as JSON holds it."""
-        parts = {name: getattr(self.credit, name).tolist() for name in ("by_example", "of_themselves")}
+        parts = {name: values.tolist() for name, values in self.credit._asdict().items()}
         return {"block": self.block, "n_trees": self.n_trees} | parts
 
     @classmethod
     def from_json(cls, content: Any) -> RootSums:
         """Return the credit that `to_json` described."""
-        by_example, of_themselves = (np.array(content[name], np.float64) for name in ("by_example", "of_themselves"))
-        if by_example.ndim != 2 or of_themselves.shape != by_example.shape[:1]:
-            raise DataError("sums by example must be tables of one number of features")
-        empty = np.zeros(0)
-        credit = RootCredit(empty, empty, by_example, of_themselves, empty)
+        credit = RootCredit(*(np.array(content[name], np.float64) for name in RootCredit._fields))
+        shapes = [credit.row.shape, credit.of_themselves.shape, credit.n_values.shape, credit.by_example.shape[:1]]
+        shapes += [credit.table.shape[1:]]
+        if any(shape not in (credit.row.shape, (0,), ()) for shape in shapes):
+            raise DataError("credit at the root must be of one number of features")
         return cls(int(content["block"]), credit, int(content["n_trees"]))
 
     @staticmethod

@@ -118,7 +118,7 @@ def root_credit(
     table = table if len(used) == len(weight) else table.take(used)
     u, w, groups = np.ascontiguousarray(judges.values[used]), weight[used].astype(np.float64), groups[used]
     columns = Columns(u, w, judges.owner, np.array([u.sum(axis=0), (u * u).sum(axis=0), w @ u]), float(w @ w))
-    places, pairs = groups % max(n_places, 1), _pairs(groups)
+    places, grouped = groups % max(n_places, 1), _grouped(groups)
     (n, n_columns), n_features = u.shape, table.n_columns
     room = Room(
         weight=np.zeros(n + 1),
@@ -131,12 +131,17 @@ def root_credit(
         centre=np.zeros(n_columns),
         totals=np.zeros(n_columns),
         value=np.zeros(n, np.int64),
+        count=np.zeros(n + 2, np.int64),
+        by_value=np.zeros(len(grouped.rows), np.int64),
+        ordered=np.zeros(len(grouped.rows), np.int64),
+        ends=np.zeros(len(grouped.starts) - 1, np.int64),
+        inside=np.zeros(len(grouped.rows)),
     )
     credit, chances = np.zeros((n_features, n_columns)), np.zeros((n_features, n_columns))
     n_values = np.ones(n_features, np.int64)
     by_example = np.zeros((n_features if n_places else 0, n_places))
     for values in _blocks(table, max(1, _MOST_CELLS // max(n, 1))):
-        add_credit(values, columns, pairs, places, room, n_values, credit, chances, by_example)
+        add_credit(values, columns, grouped, places, room, n_values, credit, chances, by_example)
     split = np.zeros((n_variables, n_features))
     if n_variables:
         np.add.at(split, judges.variable, credit.T)
@@ -145,16 +150,15 @@ def root_credit(
     )
 
 
-def _pairs(groups: np.ndarray) -> np.ndarray:
-    """All pairs of examples of the same group."""
-    order = np.argsort(groups, kind="stable")
-    found = [np.zeros((0, 2), np.int64)]
-    for lag in range(1, len(order)):
-        same = groups[order[lag:]] == groups[order[:-lag]]
-        if not same.any():
-            break
-        found.append(np.column_stack([order[:-lag][same], order[lag:][same]]))
-    return np.concatenate(found)
+def _grouped(groups: np.ndarray) -> Any:
+    """The rows of groups of several rows."""
+    from omnirank.ensembles.kernels.root_credit import Grouped
+
+    _, number, size = np.unique(groups, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(size[number] > 1)
+    sizes, group = size[size > 1], (np.cumsum(size > 1) - 1)[number]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return Grouped(rows[np.argsort(group[rows], kind="stable")], starts, group)
 
 
 def _blocks(table: Table, width: int) -> Iterator[Any]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from omnirank.core.errors import ConstantTargetError, DataError, OmnirankError, logger
 from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
-from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.p_values import ExampleSums
@@ -96,12 +96,12 @@ class Limits:
             return range(FEWEST_TREES, MOST_TREES + 1, max(_STEP, n_samples))
         return sorted({*self.sizes, self.n_trees})
 
-    def why_ended(self, sums: MeanAccumulator) -> str:
+    def why_ended(self, sums: MeanAccumulator | ConfirmedMeans) -> str:
         """Return why there are no more trees, in words; nothing where there are as many as asked for.
 
         Parameters
         ----------
-        sums : MeanAccumulator
+        sums : MeanAccumulator or ConfirmedMeans
             Sums of the score that ranks.
         """
         if isinstance(self.n_trees, int):
@@ -113,7 +113,7 @@ class Limits:
         return "the time ended before the ranking had converged"
 
 
-def converged(sums: MeanAccumulator) -> bool:
+def converged(sums: MeanAccumulator | ConfirmedMeans) -> bool:
     """Return whether more trees would hardly change the ranking by a score: its `reliability` is at least 0.99."""
     scores, errors = sums.finish()
     return errors is None or reliability(scores, errors) >= RELIABLE

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.ranking.accumulators import Accumulator, BorrowingMeans, MeanAccumulator
+from omnirank.core.ranking.accumulators import Accumulator, ConfirmedMeans, MeanAccumulator
 from omnirank.ensembles.p_values import ExampleSums, RootSums
 from omnirank.ensembles.scores import SCORES, FeatureScores, TreeScorer
 
@@ -24,9 +24,7 @@ class ScoreSums:
     examples : dict of str to ExampleSums
         By name of the score, where p values are asked for; `update` changes them in place.
     at_root : dict of str to tuple of RootSums
-        What examples add at the roots.
-    n_values : ndarray (features,) or None
-        How many values each feature has (levels: the negative number), where the score needs to know.
+        Credit at the roots, where a score has it.
     n_undefined : int
         Trees for which a score is undefined; they count as 0.
     """
@@ -35,7 +33,6 @@ class ScoreSums:
     tables: dict[str, MeanAccumulator]
     examples: dict[str, ExampleSums]
     at_root: dict[str, tuple[RootSums, ...]]
-    n_values: np.ndarray | None = None
     n_undefined: int = 0
 
     @classmethod
@@ -49,7 +46,6 @@ class ScoreSums:
             {name: MeanAccumulator.empty((n_targets, n_features)) for name in split},
             {name: by_example(scorer.n_groups, n_features) for name in tested},
             {},
-            scorer.n_values,
         )
 
     @property
@@ -68,14 +64,14 @@ class ScoreSums:
             {name: sums.update([tree[name].row for tree in trees]) for name, sums in self.rows.items()},
             {name: sums.update([tree[name].table for tree in trees]) for name, sums in self.tables.items()},
             self.examples,
-            {
-                name: (RootSums(sums.block, scorer.at_root(name, sums.n_places), n_trees),)
-                for name, sums in self.examples.items()
-                if SCORES[name].borrows
-            },
-            self.n_values,
+            {name: (self._root(name, scorer, n_trees),) for name in self.rows if SCORES[name].has_root},
             self.n_undefined + sum(any(one.undefined for one in tree.values()) for tree in trees),
         )
+
+    def _root(self, name: str, scorer: TreeScorer, n_trees: int) -> RootSums:
+        sums = self.examples.get(name)
+        block, n_places = (0, 0) if sums is None else (sums.block, sums.n_places)
+        return RootSums(block, scorer.at_root(name, n_places), n_trees)
 
     def merge(self, other: ScoreSums) -> ScoreSums:
         """Return the sums over the trees of both."""
@@ -84,7 +80,6 @@ class ScoreSums:
             {name: sums.merge(other.tables[name]) for name, sums in self.tables.items()},
             _merged(self.examples, other.examples),
             {name: parts + other.at_root.get(name, ()) for name, parts in (other.at_root | self.at_root).items()},
-            _larger(self.n_values, other.n_values),
             self.n_undefined + other.n_undefined,
         )
 
@@ -105,7 +100,6 @@ class ScoreSums:
             "tables": {name: sums.to_json() for name, sums in self.tables.items()},
             "examples": {name: sums.to_json() for name, sums in self.examples.items()},
             "at_root": {name: [part.to_json() for part in parts] for name, parts in self.at_root.items()},
-            "n_values": None if self.n_values is None else self.n_values.tolist(),
             "n_undefined": self.n_undefined,
         }
 
@@ -120,9 +114,7 @@ class ScoreSums:
         at_root = {
             str(name): tuple(RootSums.from_json(part) for part in parts) for name, parts in content["at_root"].items()
         }
-        n_values = None if content["n_values"] is None else np.array(content["n_values"], np.int64)
-        n_undefined = int(content["n_undefined"])
-        return cls(rows, tables, examples, at_root, n_values, n_undefined)  # type: ignore[arg-type]  # means, as written
+        return cls(rows, tables, examples, at_root, int(content["n_undefined"]))  # type: ignore[arg-type]  # means, as written
 
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for.
@@ -134,24 +126,33 @@ class ScoreSums:
         if name not in self.examples:
             return None
         below, scores = self.examples[name], self.rows[name]
-        mean, errors = scores.finish()
-        if name not in self.at_root:
-            return below.p_values(scores.count, mean, errors)
-        root = RootSums.summed(self.at_root[name])
-        at_root = root.p_values_at_root(scores.count)
-        further = below.p_values(scores.count, mean - root.totals() / scores.count, errors)
+        further = below.p_values(scores.count, *scores.finish())
+        if not SCORES[name].has_root:
+            return further
+        at_root = RootSums.summed(self.at_root[name]).p_values_at_root(scores.count)
         # of two tests; 1 - p may be 0, so that its logarithm is infinite
         with np.errstate(divide="ignore"):
             either = -np.expm1(2 * np.log1p(-np.minimum(at_root, further)))
         return np.where(below.squares() > 0, either, at_root)
 
-    def state(self, name: str) -> Accumulator:
+    def state(self, name: str) -> MeanAccumulator | ConfirmedMeans:
         """Return what a ranking by the score of this name keeps."""
-        own = self.rows[name]
-        if not SCORES[name].borrows or self.n_values is None:
-            return own
-        genie3 = self.rows["genie3"]
-        return BorrowingMeans(own.count, own.mean, own.m2, genie3.mean, genie3.m2, value_kinds(self.n_values))
+        return self._state(name, self.rows, "row")
+
+    def target_state(self, name: str) -> MeanAccumulator | ConfirmedMeans | None:
+        """Return what it keeps of single targets, where they were asked for."""
+        return self._state(name, self.tables, "table") if name in self.tables else None
+
+    def _state(self, name: str, sums: dict[str, MeanAccumulator], part: str) -> MeanAccumulator | ConfirmedMeans:
+        below, genie3 = sums[name], sums["genie3"]
+        if not SCORES[name].has_root:
+            return below
+        root, n_values = np.zeros(below.shape), np.zeros(below.shape[-1])
+        for _, credit, n_trees in self.at_root.get(name, ()):
+            root += n_trees / below.count * getattr(credit, part)
+            more = np.abs(credit.n_values) > np.abs(n_values)
+            n_values = np.where(more, credit.n_values, n_values)
+        return ConfirmedMeans(below.count, below.mean, below.m2, root, genie3.mean, genie3.m2, value_kinds(n_values))
 
 
 def value_kinds(n_values: np.ndarray) -> np.ndarray:
@@ -166,12 +167,6 @@ def value_kinds(n_values: np.ndarray) -> np.ndarray:
     """
     size = np.ceil(np.log2(np.maximum(np.abs(n_values), 1)))
     return np.where(n_values < 0, -size, np.minimum(size, 5.0))
-
-
-def _larger(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return np.where(one < 0, np.minimum(one, other), np.maximum(one, other))
 
 
 def _merged(one: dict[str, ExampleSums], other: dict[str, ExampleSums]) -> dict[str, ExampleSums]:

@@ -140,8 +140,9 @@ class Score:
     has_p_values : bool
         Whether it is a sum over examples of which each adds 0 on average where the feature tells nothing, so that they
         give p values (see `omnirank.ensembles.p_values`).
-    borrows : bool
-        Whether features have credit at the root, and rankings borrow strength from Genie3 of the same trees.
+    has_root : bool
+        Whether the scores of trees are those below the root, where all trees credit features alike, and the ranking is
+        that of `omnirank.core.ranking.accumulators.ConfirmedMeans`.
     """
 
     function: str
@@ -153,7 +154,7 @@ class Score:
     needs_error: bool = False
     splits_by_target: bool = True
     has_p_values: bool = False
-    borrows: bool = False
+    has_root: bool = False
 
     def prepare(self, plan: GrowingPlan, options: ScoreOptions) -> Any:
         """Return what the score needs of every tree of a plan; None where that is nothing."""
@@ -187,22 +188,13 @@ SCORES = {
     ),
     "unbiased": Score(
         "omnirank.ensembles.unbiased:unbiased",
-        "Impurity reductions of the feature's tests that out-of-bag examples confirm; 0 on average for noise",
+        "How much tests of the feature reduce impurity, confirmed by other examples; 0 on average for noise",
         "Li et al.: A debiased MDI feature importance measure for random forests. NeurIPS 2019",
         preparation="omnirank.ensembles.unbiased:described_parts",
         on_demand=True,
         needs_out_of_bag=True,
         has_p_values=True,
-    ),
-    "relevance": Score(
-        "omnirank.ensembles.unbiased:relevance",
-        "How much splits on the feature reduce impurity, alone and in trees, checked on other rows; for many features",
-        "Scholz, Stephens: K-sample Anderson-Darling tests. JASA 82, 1987; Li et al., NeurIPS 2019",
-        preparation="omnirank.ensembles.unbiased:parts_with_root",
-        on_demand=True,
-        needs_out_of_bag=True,
-        has_p_values=True,
-        borrows=True,
+        has_root=True,
     ),
 }
 
@@ -412,18 +404,15 @@ class TreeScorer:
         """Number of examples."""
         return self.plan.n_examples
 
-    @property
-    def n_values(self) -> np.ndarray | None:
-        """How many values each feature has, where a score with credit at the root is computed."""
-        values = (self._prepared[name].root.n_values for name in self.names if SCORES[name].borrows)
-        return next(values, None)
-
     def at_root(self, name: str, n_places: int) -> Any:
-        """Return what groups of examples add to a score that is the same for all trees."""
-        from omnirank.ensembles.unbiased import root_contributions
+        """Return the credit at the root, the same for all trees; with what groups add, each in one of the places."""
+        from omnirank.ensembles.unbiased import credit_at_root
 
         if (name, n_places) not in self._at_root:
-            self._at_root[name, n_places] = root_contributions(self.plan, self._prepared[name], n_places)
+            credit = credit_at_root(self.plan, self._prepared[name], self.options, n_places)
+            if n_places:  # the credit itself, to the bit, is that without p values
+                credit = self.at_root(name, 0)._replace(by_example=credit.by_example)
+            self._at_root[name, n_places] = credit
         return self._at_root[name, n_places]
 
     @cached_property

@@ -28,22 +28,12 @@ _MOST_JUDGES = 64
 _JUDGES_KEY = 2**31 + 2
 
 
-def relevance(tree: ScoredTree) -> FeatureScores:
-    """Return the credit of each feature at the root, the same for all trees, and `unbiased` of the nodes below it.
-
-    At the root all features have credit (:mod:`omnirank.ensembles.root_credit`). Of thousands of features, few are ever
-    tested; by `unbiased` all others are tied at 0. Rankings borrow strength from Genie3 of the same trees
-    (:class:`omnirank.core.ranking.accumulators.BorrowingMeans`).
-    """
-    described = parts_with_root(tree.plan, tree.options) if tree.prepared is None else tree.prepared
-    below, root = _confirmed(tree, described, np.arange(len(tree.grown.feature)) > 0), described.root
-    assert root is not None
-    table = None if below.table is None else below.table + root.table
-    return below._replace(row=below.row + root.row, table=table)
-
-
 def unbiased(tree: ScoredTree) -> FeatureScores:
-    """Return the summed out-of-bag covariances h(t) of the nodes that test each feature.
+    """Return the summed out-of-bag covariances h(t) of the nodes below the root that test each feature.
+
+    Of thousands of features, trees test few. But at the root all trees see all examples, and the credit of every
+    feature there is the same for all trees (:mod:`omnirank.ensembles.root_credit`), so that it is added to their mean,
+    not to each of them (:class:`omnirank.core.ranking.accumulators.ConfirmedMeans`).
 
     Genie3 measures a test by the examples that chose it, so that features with many tests win by chance alone. Here
     the examples of the bag say how a test separates the target, by the means mu of its children, and those out of bag,
@@ -82,14 +72,9 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     out-of-bag targets and changes of the in-bag mean; here the targets are centred at their out-of-bag mean in the
     node, without which the scores of noise drift away from 0).
     """
-    described = described_parts(tree.plan, tree.options) if tree.prepared is None else tree.prepared
-    return _confirmed(tree, described, np.ones(len(tree.grown.feature), bool))
-
-
-def _confirmed(tree: ScoredTree, described: DescribedParts, counted: np.ndarray) -> FeatureScores:
-    """Sums of h(t) over the nodes that are counted."""
     assert tree.counts is not None  # the table says what it needs
     plan, grown = tree.plan, tree.grown
+    described = described_parts(plan) if tree.prepared is None else tree.prepared
     n_features = plan.dataset.n_features
     row = np.zeros(n_features)
     table = np.zeros((plan.columns.n_variables if tree.options.per_target else 0, n_features))
@@ -98,7 +83,8 @@ def _confirmed(tree: ScoredTree, described: DescribedParts, counted: np.ndarray)
     if scores.undefined or grown.feature[0] < 0:
         return scores
     bags = _rows_by_node(plan, grown, unseen, described.cells)
-    tests = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last) & counted)
+    tests = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
+    tests = tests[tests > 0]
     first, last = bags[1].first[tests], bags[1].last[tests]
     contributed = None
     if tree.options.p_values:
@@ -133,15 +119,11 @@ def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any)
 
 
 class DescribedParts(NamedTuple):
-    """The columns of the target (without one, those of the features), the features beside a target, and all cells.
-
-    ``root`` is the credit at the root, where a score has it.
-    """
+    """The columns of the target (without one, those of the features), the features beside a target, and all cells."""
 
     own: tuple[_DenseColumns | _SparseColumns, ...]
     features: tuple[_DenseColumns | _SparseColumns, ...]
     cells: Any
-    root: RootCredit | None = None
 
 
 def described_parts(plan: GrowingPlan, options: ScoreOptions | None = None) -> DescribedParts:
@@ -155,23 +137,18 @@ def described_parts(plan: GrowingPlan, options: ScoreOptions | None = None) -> D
     return DescribedParts(own, beside, routed_cells(plan))
 
 
-def parts_with_root(plan: GrowingPlan, options: ScoreOptions) -> DescribedParts:
-    """Return the described parts of a plan, and the credit of its features at the root."""
-    parts = described_parts(plan)
+def credit_at_root(
+    plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int = 0
+) -> RootCredit:
+    """Return the credit of all features at the root, by the columns of both parts.
+
+    Those of the features beside a target are not split by variable. With ``n_places``, there is also what groups of
+    examples add, each numbered modulo the places.
+    """
     n_variables = plan.columns.n_variables if options.per_target else 0
-    return parts._replace(root=_root(plan, parts.own, parts.features, n_variables, 0))
-
-
-def root_contributions(plan: GrowingPlan, described: DescribedParts, n_places: int) -> RootCredit:
-    """Return the credit of the root with what groups of examples add, each numbered modulo the places."""
-    return _root(plan, described.own, described.features, 0, n_places)
-
-
-def _root(plan: GrowingPlan, own: Any, beside: Any, n_variables: int, n_places: int) -> RootCredit:
-    """Credit by the columns of both parts; those of the features beside a target are not split by variable."""
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
     credit = None
-    for parts, split in ((own, n_variables), (beside, 0)):
+    for parts, split in ((described.own, n_variables), (described.features, 0)):
         for judges in _judges(plan, parts):
             one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, n_places)
             if split < n_variables:

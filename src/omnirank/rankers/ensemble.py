@@ -62,10 +62,9 @@ class EnsembleRanker(BaseRanker):
       power of their depth),
     * ``permutation``: relative growth of a tree's out-of-bag error when the feature's values are permuted,
     * ``unbiased``: sum of the impurity reductions that out-of-bag examples confirm, covariances of in-bag and
-      out-of-bag means; 0 on average for features that tell nothing, however many tests they have,
-    * ``relevance``: the same below the root, and at the root the credit of all tests of the feature; half of the score
-      is what features of its kind with the same Genie3 score have on average. It finds relevant features among
-      thousands, which trees rarely test; as weights of neighbours, ``unbiased`` is better,
+      out-of-bag means; at the root, where trees see all examples, the gains of all tests of all features. About 0 for
+      features that tell nothing, however many tests they have. The formula is that of
+      :class:`omnirank.core.ranking.accumulators.ConfirmedMeans`,
 
     each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative to
     the training set; labels of a hierarchy are weighted by their place in it. Where only some examples are labelled,
@@ -74,7 +73,7 @@ class EnsembleRanker(BaseRanker):
 
     Parameters
     ----------
-    importance : {"unbiased", "relevance", "genie3", "symbolic", "permutation"}
+    importance : {"unbiased", "genie3", "symbolic", "permutation"}
         Which score ``ranking_`` and ``feature_importances_`` hold. Genie3 and Symbolic always come together in
         ``rankings_``; the other scores cost extra and are computed only where they are asked for.
     ensemble : {"extra-trees", "random-forest", "bagging"}
@@ -117,11 +116,11 @@ class EnsembleRanker(BaseRanker):
         precision-recall curve of the tree) are larger for better predictions: the score is their relative fall.
         "rrmse" (numbers) is the mean over targets of the relative root mean squared error.
     per_target : bool
-        Whether scores are also kept by target, in ``ranking_.per_target``. Genie3 of the targets sums to Genie3, the
-        unbiased score likewise; the permutation score of a target is that of its own error. The symbolic score
-        cannot be split.
+        Whether scores are also kept by target, in ``ranking_.per_target``. Genie3 of the targets sums to Genie3;
+        the unbiased score of a target is that of its own credit, the permutation score that of its own error. The
+        symbolic score cannot be split.
     p_values : bool
-        Whether the unbiased or relevance score gets p values, from the same trees (:mod:`omnirank.ensembles.p_values`
+        Whether the unbiased score gets p values, from the same trees (:mod:`omnirank.ensembles.p_values`
         has the formula). They need extra time, and memory for one float per example and feature (at most 512 MB); of
         data that do not fit in memory, one float per feature and group of at least 32 groups of rows in each sample.
         :func:`omnirank.significance` computes p values for all scores.
@@ -314,7 +313,7 @@ class EnsembleRanker(BaseRanker):
         n_ranked = MOST_TREES if isinstance(limits.n_trees, str) else limits.n_trees
         to_fit = ToFit(n_ranked, seconds=None if limits.max_seconds is None else limits.max_seconds / 2)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, to_fit)
-        run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.rows[self.importance]))
+        run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.state(self.importance)))
         self.checkpoints_ = {}
         with run.begun():
             recorded = _recorded_beside(samples)
@@ -324,7 +323,7 @@ class EnsembleRanker(BaseRanker):
         self.n_trees_, self.n_undefined_ = sums.n_trees, sums.n_undefined
         self.supervision_, self.supervision_reason_ = run.level.level, run.level.reason
         self.supervision_curve_ = dict(run.level.curve)
-        self._ended = limits.why_ended(sums.rows[self.importance])
+        self._ended = limits.why_ended(sums.state(self.importance))
         _warn_of_undefined(self.importance, sums.n_undefined, sums.n_trees)
         return self._rankings(sums, run.level, entropy, recorded())
 
@@ -335,7 +334,7 @@ class EnsembleRanker(BaseRanker):
         features, targets, more = (recorded.pop(key) for key in ("features", "split_by", "parameters"))
         rankings = {}
         for name in (self.importance, *(name for name in sums.rows if name != self.importance)):
-            table = sums.tables.get(name)
+            table = sums.target_state(name)
             own = {"importance": name, "n_trees": sums.n_trees, "supervision_level": level.level}
             rankings[name] = Ranking.from_state(
                 features,

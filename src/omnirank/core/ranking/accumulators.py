@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 # features, and for those of which pairs were left out (a difference of two large sums).
 _RELIEF_TOLERANCE, _RELIEF_TOLERANCE_LEFT_OUT = 1e-12, 1e-9
 
-# A kind of fewer features has no line of its own, and borrows nothing.
-_FEWEST_OF_A_KIND = 10
+# Chosen together by `studies/defaults.md`: how often chance credit must be exceeded to count by half, the share of a
+# score that is borrowed, and the least number of features of a kind that has a line of its own.
+_CHANCES, _BORROWED, _FEWEST_OF_A_KIND = 8.0, 0.2, 10
 
 
 class Accumulator(ABC):
@@ -193,50 +194,60 @@ class MeanAccumulator(Accumulator):
 
 
 @dataclass(frozen=True, eq=False)
-class BorrowingMeans(Accumulator):
-    r"""Mean scores that borrow strength from other scores of the same replicates, which vary less but are biased.
+class ConfirmedMeans(Accumulator):
+    r"""Scores of trees that have credit at the root, the same for all trees, and below it, where single trees differ.
 
-    .. math:: s_f = \tfrac{1}{2} \big(e_f + \bar e_{k(f)} + b\, (g_f - \bar g_{k(f)})\big), \qquad
-              b = \max\Big(0, \frac{\sum_f (g_f - \bar g_{k(f)})\, e_f}{\sum_f (g_f - \bar g_{k(f)})^2}\Big)
+    For the credit r at the root, the mean b of that below it, and the mean g of Genie3 of the same trees, features f of
+    the kinds k(f) have the scores
 
-    for the mean e of the own scores and g of the others: half of the score is the line on which the own scores of the
-    features of a kind k lie, given the others. The bias of g is that of a kind, so that it does not count. Kinds of
-    fewer than ten features have no line, and keep their own scores.
+    .. math:: s_f = \tfrac{4}{5}\, e_f + \tfrac{1}{5} \big(\bar e_{k(f)} + a\, (g_f - \bar g_{k(f)})\big), \qquad
+              e_f = c\, r_f + \frac{b_f^3}{b_f^2 + (8 \tau)^2},
+
+    .. math:: c = \frac{\max_f r_f}{\sum_f \max(r_f, 0)}, \qquad
+              a = \max\Big(0, \frac{\sum_f (g_f - \bar g_{k(f)})\, e_f}{\sum_f (g_f - \bar g_{k(f)})^2}\Big),
+
+    and :math:`\tau` is the root mean square of the negative b, which chance makes. At the root, features share what the
+    best of them is credited with. Below it, credit counts the more, the more it exceeds chance. A fifth of the score is
+    the line on which the features of a kind lie, given Genie3, which varies less but is biased: its bias is that of a
+    kind, so that it does not count. Kinds of fewer than ten features have no line, and keep e.
 
     Parameters
     ----------
     count, mean, m2
-        Of the own scores, as in `MeanAccumulator`.
+        Of the credit below the root, as in `MeanAccumulator`.
+    root : ndarray
+        Credit at the root.
     other_mean, other_m2
-        Those of the others.
-    kinds : ndarray
+        Of Genie3.
+    kinds : ndarray (features,)
         Number of the kind of each feature.
 
     Examples
     --------
-    >>> from omnirank.core.ranking.accumulators import BorrowingMeans
-    >>> own, other, kinds = [2.0, -0.4] + [0.0] * 9, [5.0, 1.0] + [1.0] * 9, [0] * 11
-    >>> BorrowingMeans(2, own, [0.0] * 11, other, [0.0] * 11, kinds).finish()[0][:3].round(2).tolist()
-    [2.0, -0.22, -0.02]
+    >>> from omnirank.core.ranking.accumulators import ConfirmedMeans
+    >>> below, root, genie3, kinds = [9.0, -0.1, 0.0], [3.0, 1.0, -0.5], [5.0, 1.0, 1.0], [0, 0, 0]
+    >>> ConfirmedMeans(2, below, [0.0] * 3, root, genie3, [0.0] * 3, kinds).finish()[0].round(3).tolist()
+    [11.179, 0.748, -0.375]
     """
 
-    kind: ClassVar[str] = "borrowing means"
+    kind: ClassVar[str] = "confirmed means"
 
     count: int
     mean: np.ndarray
     m2: np.ndarray
+    root: np.ndarray
     other_mean: np.ndarray
     other_m2: np.ndarray
     kinds: np.ndarray
 
     def __post_init__(self) -> None:
-        _ = self._own, self._other  # checks them
-        _freeze(self, "mean", "m2", "other_mean", "other_m2", "kinds")
-        if not self.mean.shape == self.other_mean.shape == self.kinds.shape or self.mean.ndim != 1:
-            raise DataError("scores, others and kinds of features must be of one number of features")
+        _ = self._below, self._other  # checks them
+        _freeze(self, "mean", "m2", "root", "other_mean", "other_m2", "kinds")
+        if not self.mean.shape == self.root.shape == self.other_mean.shape or self.kinds.shape != self.shape[-1:]:
+            raise DataError("credit at the root, below it, Genie3 and kinds must be of the same features")
 
     @property
-    def _own(self) -> MeanAccumulator:
+    def _below(self) -> MeanAccumulator:
         return MeanAccumulator(self.count, self.mean, self.m2)
 
     @property
@@ -248,27 +259,45 @@ class BorrowingMeans(Accumulator):
         """Shape of the scores."""
         return self.mean.shape
 
-    def merge(self, other: BorrowingMeans) -> BorrowingMeans:
+    def merge(self, other: ConfirmedMeans) -> ConfirmedMeans:
         """Return the means over the replicates of both."""
         self._check_same_shape(other)
-        own, beside = self._own.merge(other._own), self._other.merge(other._other)
+        below, beside = self._below.merge(other._below), self._other.merge(other._other)
+        root = (self.count * self.root + other.count * other.root) / max(below.count, 1)
         kinds = np.where(self.kinds < 0, np.minimum(self.kinds, other.kinds), np.maximum(self.kinds, other.kinds))
-        return BorrowingMeans(own.count, own.mean, own.m2, beside.mean, beside.m2, kinds)
+        return ConfirmedMeans(below.count, below.mean, below.m2, root, beside.mean, beside.m2, kinds)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the scores, and standard errors that are too large where the errors of both differ."""
-        (own, errors), (other, other_errors) = self._own.finish(), self._other.finish()
+        """Return the scores, and standard errors that are too large where those of credit and Genie3 differ."""
+        (below, errors), (other, other_errors) = self._below.finish(), self._other.finish()
+        none = np.zeros(self.shape)
+        given = [below, self.root, other, *(none if x is None else x for x in (errors, other_errors))]
+        rows = [self._finished(*row) for row in zip(*(x.reshape(-1, self.shape[-1]) for x in given), strict=True)]
+        scores, spread = (np.reshape([row[i] for row in rows], self.shape) for i in (0, 1))
+        return scores, None if errors is None else spread
+
+    def _finished(
+        self, below: np.ndarray, root: np.ndarray, other: np.ndarray, errors: np.ndarray, other_errors: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores and standard errors of one row."""
+        negative = below[below < 0]
+        unit = -negative.min(initial=0.0)
+        chance = _CHANCES * unit * float(np.sqrt(np.mean((negative / unit) ** 2))) if unit > 0 else 0.0
+        with np.errstate(over="ignore"):  # b^3 / (b^2 + T^2) = b / (1 + doubt)
+            doubt = np.divide(chance, below, out=np.zeros(len(below)), where=below != 0) ** 2
+        slope = np.where(np.isfinite(doubt), (1 + 3 * doubt) / (1 + doubt) ** 2, 0.0)
+        positive = np.maximum(root, 0.0)
+        share = positive.max(initial=0.0) / positive.sum() if positive.any() else 1.0
+        own, errors = share * root + below / (1 + doubt), slope * errors
         _, kind = np.unique(self.kinds, return_inverse=True)
         size = np.bincount(kind)
         many = size[kind] >= _FEWEST_OF_A_KIND
         away = np.where(many, other - (np.bincount(kind, other) / size)[kind], 0.0)
         squares = away @ away
-        slope = max(float(away @ own / squares), 0.0) if squares > 0 else 0.0
-        line = np.where(many, (np.bincount(kind, own) / size)[kind] + slope * away, own)
-        scores = (own + line) / 2
-        if errors is None or other_errors is None:
-            return scores, None
-        return scores, np.where(many, (errors + slope * other_errors) / 2, errors)
+        rise = max(float(away @ own / squares), 0.0) if squares > 0 else 0.0
+        line = np.where(many, (np.bincount(kind, own) / size)[kind] + rise * away, own)
+        spread = np.where(many, (1 - _BORROWED) * errors + _BORROWED * rise * other_errors, errors)
+        return (1 - _BORROWED) * own + _BORROWED * line, spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, choice, number
-from omnirank.core.ranking.accumulators import BorrowingMeans, MeanAccumulator
+from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.core.text import counted
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str =
     Constant features come last in every run and are left out. `certain_sizes` has the formula.
     """
     check("confidence", confidence, number(above=0, below=1))
-    if not isinstance(ranking.state, MeanAccumulator | BorrowingMeans):
+    if not isinstance(ranking.state, MeanAccumulator | ConfirmedMeans):
         raise DataError("it is not known how sure this ranking is: it is no mean over trees, or its sums were not kept")
     known = np.isfinite(ranking.order_scores)
     scores, errors = ranking.state.finish()

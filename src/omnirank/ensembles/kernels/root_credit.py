@@ -8,6 +8,9 @@ import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
 
+# A share of what is subtracted from each other: less is nothing but rounding.
+_ROUNDING = 1e-13
+
 
 class Values(NamedTuple):
     """Rows in the order of the values of each feature; those of feature j are rows[starts[j] : starts[j + 1]]."""
@@ -31,6 +34,14 @@ class Columns(NamedTuple):
     squared_weight: float
 
 
+class Grouped(NamedTuple):
+    """Rows of groups of several rows: those of group g are rows[starts[g] : starts[g + 1]]."""
+
+    rows: np.ndarray
+    starts: np.ndarray
+    group: np.ndarray  # (all rows,): the group of a row, if it is not alone
+
+
 class Room(NamedTuple):
     """Memory for one feature: its values, in order."""
 
@@ -44,18 +55,23 @@ class Room(NamedTuple):
     centre: np.ndarray  # (columns,)
     totals: np.ndarray  # (columns,)
     value: np.ndarray  # (rows,): of each row, -1: missing
+    count: np.ndarray  # (values + 1,)
+    by_value: np.ndarray  # (rows of groups,)
+    ordered: np.ndarray  # the same, by group and value
+    ends: np.ndarray  # (groups,): where the known rows of a group end
+    inside: np.ndarray  # (rows of groups,): what rows of the same group direct
 
 
 @compiled
-def add_credit(values, columns, pairs, places, room, n_values, credit, chances, by_example):
+def add_credit(values, columns, grouped, places, room, n_values, credit, chances, by_example):
     """Write credit and chances of features, by column, and what groups add, as `root_credit` defines them.
 
     Parameters
     ----------
-    values, columns, room
+    values, columns, grouped, room
         As above.
-    pairs, places : ndarray
-        Rows of the same group, places of rows in ``by_example``.
+    places : ndarray
+        Places of rows in ``by_example``.
     n_values, credit, chances, by_example : ndarray
         (features,), (features, columns) and (features, places), written by this.
     """
@@ -63,12 +79,9 @@ def add_credit(values, columns, pairs, places, room, n_values, credit, chances, 
     for j in range(len(values.features)):
         f = values.features[j]
         nominal = values.nominal[j]
-        m, total, even = _sum_values(values, j, columns, room, len(pairs) + len(by_example) > 0)
+        m, total, even = _sum_values(values, j, columns, room, len(grouped.rows) + len(by_example) > 0)
         n_values[f] = m
-        for p in range(len(pairs)):
-            a, b = pairs[p, 0], pairs[p, 1]
-            if room.value[a] >= 0 and room.value[b] >= 0:
-                even += 2.0 * columns.w[a] * columns.w[b]
+        even += _order_groups(m, columns, grouped, room)
         even /= total * total if total > 0.0 else 1.0
         if m < 2 or even >= 0.5 - 1e-9:  # fewer than three groups
             continue
@@ -78,26 +91,22 @@ def add_credit(values, columns, pairs, places, room, n_values, credit, chances, 
         for c in range(n_columns):
             squares[c] = 0.0
         for v in range(m):
-            k = _pair_kernel(nominal, v, v, m, total, room)
+            k = _own_kernel(nominal, v, m, total, room)
             for c in range(n_columns):
                 squares[c] += room.squares[v, c]
                 chances[f, c] += k * room.squares[v, c]
-        for p in range(len(pairs)):
-            a, b = room.value[pairs[p, 0]], room.value[pairs[p, 1]]
-            if a >= 0 and b >= 0:
-                k = _pair_kernel(nominal, min(a, b), max(a, b), m, total, room)
-                for c in range(n_columns):
-                    x = 2.0 * _cell(columns, room, f, pairs[p, 0], c) * _cell(columns, room, f, pairs[p, 1], c)
-                    squares[c] += x
-                    chances[f, c] += k * x
+        _add_groups(f, nominal, m, total, columns, grouped, places, room, chances, by_example)
         left = 0.0
         for c in range(n_columns):
             x = even * squares[c] / (total * (1.0 - even)) - 2.0 * even * chances[f, c]
             x /= 1.0 - 2.0 * even
             left += x
+            gain = credit[f, c]
             credit[f, c] += x - chances[f, c]
+            if abs(credit[f, c]) < _ROUNDING * (gain + chances[f, c]):
+                credit[f, c] = 0.0
         if len(by_example):
-            _add_examples(f, nominal, m, total, left, columns, pairs, places, room, by_example)
+            _add_examples(f, nominal, m, total, left, columns, places, room, by_example)
 
 
 @inlined
@@ -204,12 +213,116 @@ def _open_kernel(nominal, m, total, room):
 
 
 @inlined
-def _pair_kernel(nominal, a, b, m, total, room):
-    """K of two rows with the values a <= b."""
+def _own_kernel(nominal, v, m, total, room):
+    """K of a row of a value with itself."""
     if nominal:
-        return (room.step[a] if a == b else 0.0) - 1.0 / (total * (m - 1.0))
-    middle = room.parts[1, b] - room.parts[1, a]
-    return room.parts[0, a] - middle + room.parts[2, m - 1] - room.parts[2, b]
+        return room.step[v] - 1.0 / (total * (m - 1.0))
+    return room.parts[0, v] + room.parts[2, m - 1] - room.parts[2, v]
+
+
+@inlined
+def _order_groups(m, columns, grouped, room):
+    """Put the known rows of each group in the order of their values; returns 2 w_i w_k over pairs in groups."""
+    for v in range(m + 1):
+        room.count[v] = 0
+    for e in range(len(grouped.rows)):
+        v = room.value[grouped.rows[e]]
+        if v >= 0:
+            room.count[v + 1] += 1
+    for v in range(m):
+        room.count[v + 1] += room.count[v]
+    n_known = room.count[m]
+    for e in range(len(grouped.rows)):
+        v = room.value[grouped.rows[e]]
+        if v >= 0:
+            room.by_value[room.count[v]] = grouped.rows[e]
+            room.count[v] += 1
+    for g in range(len(grouped.starts) - 1):
+        room.ends[g] = grouped.starts[g]
+    for e in range(n_known):
+        r = room.by_value[e]
+        g = grouped.group[r]
+        room.ordered[room.ends[g]] = r
+        room.ends[g] += 1
+    pairs = 0.0
+    for g in range(len(grouped.starts) - 1):
+        total = 0.0
+        for e in range(grouped.starts[g], room.ends[g]):
+            w = columns.w[room.ordered[e]]
+            total += w
+            pairs -= w * w
+        pairs += total * total
+    return pairs
+
+
+@inlined
+def _add_groups(f, nominal, m, total, columns, grouped, places, room, chances, by_example):
+    """Add what pairs of different rows of the same group have, to the squares and chances; examples are without it.
+
+    A cut with the sum A of a column over the rows of the group on its left, and B on its right, adds (1 - F) A - F B
+    times 1 - F to the direction of each row on its left, and times -F on its right.
+    """
+    for g in range(len(grouped.starts) - 1):
+        first, last = grouped.starts[g], room.ends[g]
+        if last - first < 2:
+            continue
+        for c in range(columns.u.shape[1]):
+            whole = 0.0
+            for e in range(first, last):
+                whole += _cell(columns, room, f, room.ordered[e], c)
+            if nominal:
+                _direct_levels(f, c, whole / (total * (m - 1.0)), columns, room, first, last)
+            else:
+                _direct_numbers(f, c, whole, m, columns, room, first, last)
+            room.totals[c] += whole * whole
+            for e in range(first, last):
+                r = room.ordered[e]
+                y = _cell(columns, room, f, r, c)
+                x = y * (room.inside[e] - _own_kernel(nominal, room.value[r], m, total, room) * y)
+                room.totals[c] -= y * y
+                chances[f, c] += x
+                if len(by_example):
+                    by_example[f, places[r]] -= x
+
+
+@inlined
+def _direct_levels(f, c, constant, columns, room, first, last):
+    """Write the directions of the rows of a group by the levels of its rows."""
+    e = first
+    while e < last:
+        v = room.value[room.ordered[e]]
+        end = e
+        alike = 0.0
+        while end < last and room.value[room.ordered[end]] == v:
+            alike += _cell(columns, room, f, room.ordered[end], c)
+            end += 1
+        while e < end:
+            room.inside[e] = room.step[v] * alike - constant
+            e += 1
+
+
+@inlined
+def _direct_numbers(f, c, whole, m, columns, room, first, last):
+    """Write the directions of the rows of a group: by the cuts below each, then by those above."""
+    left = 0.0
+    below = 0.0
+    before = 0
+    for e in range(first, last):
+        v = room.value[room.ordered[e]]
+        below += (whole - left) * (room.parts[0, v] - room.parts[0, before])
+        below -= left * (room.parts[1, v] - room.parts[1, before])
+        room.inside[e] = below
+        left += _cell(columns, room, f, room.ordered[e], c)
+        before = v
+    above = 0.0
+    after = m - 1
+    for e in range(last - 1, first - 1, -1):
+        v = room.value[room.ordered[e]]
+        above += left * (room.parts[2, after] - room.parts[2, v])
+        above -= (whole - left) * (room.parts[1, after] - room.parts[1, v])
+        room.inside[e] += above
+        left -= _cell(columns, room, f, room.ordered[e], c)
+        after = v
 
 
 @inlined
@@ -241,25 +354,16 @@ def _add_gains(nominal, f, m, room, credit, directed):
 
 
 @inlined
-def _add_examples(f, nominal, m, total, left, columns, pairs, places, room, by_example):
-    """Add what each row has with all others, without itself and its group, and its part of what centring leaves."""
+def _add_examples(f, nominal, m, total, left, columns, places, room, by_example):
+    """Add what each row has with all others, without itself, and its part of what centring leaves."""
     n, n_columns = columns.u.shape
     for r in range(n):
         v = room.value[r]
         if v < 0:
             continue
-        k = _pair_kernel(nominal, v, v, m, total, room)
+        k = _own_kernel(nominal, v, m, total, room)
         x = 0.0
         for c in range(n_columns):
             y = _cell(columns, room, f, r, c)
             x += y * (room.directions[v, c] - k * y)
         by_example[f, places[r]] += x + left * columns.w[r] / total
-    for p in range(len(pairs)):
-        a, b = room.value[pairs[p, 0]], room.value[pairs[p, 1]]
-        if a >= 0 and b >= 0:
-            x = 0.0
-            for c in range(n_columns):
-                x += _cell(columns, room, f, pairs[p, 0], c) * _cell(columns, room, f, pairs[p, 1], c)
-            x *= _pair_kernel(nominal, min(a, b), max(a, b), m, total, room)
-            by_example[f, places[pairs[p, 0]]] -= x
-            by_example[f, places[pairs[p, 1]]] -= x
