@@ -73,7 +73,7 @@ def defaults_truths() -> str:
 
 
 def defaults_relevance() -> str:
-    """Areas of the relevance score and of those beside it."""
+    """Areas of the default now and before, and of scores beside it."""
     return _areas("relevance")
 
 

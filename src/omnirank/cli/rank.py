@@ -12,6 +12,7 @@ from omnirank.cli.options import option, ranker_of, refuse, with_few_labels
 from omnirank.cli.output import bar, data_notes, heading, n_labelled, note, print_frame, say, shortened, table
 from omnirank.cli.reading import read_data
 from omnirank.cli.writing import RankingFiles
+from omnirank.core.parameters import check, choice
 from omnirank.core.text import counted, numbers, supervision_lines
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _SHOWN = 20
 _SHOWN_TARGETS = 20
 _SHOWN_REDUNDANT = 12
 _SIGNIFICANCE = "P values, and how many features are relevant; 25 more fits, except for unbiased."
+_GIVEN = "With --significance: also whether a feature adds to what the others tell."
 _REDUNDANCY = "Group features with at least this association, from 0 to 1, such as 0.9."
 _OUT = "Write the whole ranking (.csv, .json), or a picture of the best features (.png, .svg, .pdf); repeatable."
 _REPORT = "Write a report for people (.html); it takes about seven times as long as the ranking."
@@ -37,6 +39,7 @@ def rank(
     max_seconds: Annotated[float | None, option("--max-seconds S", "Time limit for growing trees.")] = None,
     parameters: options.Set = None,
     significance: Annotated[bool, option("--significance", _SIGNIFICANCE)] = False,
+    given: Annotated[str | None, option("--given others", _GIVEN)] = None,
     redundancy: Annotated[float | None, option("--redundancy A", _REDUNDANCY, min=0, max=1)] = None,
     supervision: options.Supervision = None,
     labelled: options.Labelled = None,
@@ -58,16 +61,24 @@ def rank(
     data = read_data(ctx.obj, tables=True, parts=True, writes=(*files.out, report))
     relational = not isinstance(data, Dataset | ShardedDataset)
     if relational:
-        of_one_table = {"--supervision": supervision, "--labelled": labelled, "--significance": significance}
+        of_one_table = {
+            "--supervision": supervision,
+            "--labelled": labelled,
+            "--significance": significance,
+            "--given": given,
+        }
         refuse(of_one_table | {"--redundancy": redundancy is not None}, "is for one table: leave it out for several")
         method = _relational_method(method)
     elif not isinstance(data, Dataset):
         reason = "needs all examples in memory: leave it out, or allow more by --read max_memory=..."
-        refuse({"--labelled": labelled, "--redundancy": redundancy is not None}, reason)
+        refuse({"--labelled": labelled, "--redundancy": redundancy is not None, "--given": given}, reason)
+    if given is not None:
+        check("given", given, choice("others"))
+        refuse({"--given": not significance}, "needs --significance")
     data = with_few_labels(data, labelled, seed)
     settings = {"random_state": seed, "n_jobs": jobs, "n_trees": trees, "max_seconds": max_seconds}
     chosen, ranker = ranker_of(data.task, method, parameters, supervision=supervision, **settings)
-    ranker, ranking, seconds = _ranked(ranker, data, significance)
+    ranker, ranking, seconds = _ranked(ranker, data, significance, given)
     k = top or _SHOWN
     files.write(ranking, k, data, ranker=ranker, seconds=seconds, command=typed_command(ctx))
     note(*data.notes if relational else _notes(data, ranker, ranking))
@@ -82,7 +93,7 @@ def rank(
     files.say()
 
 
-def _ranked(ranker: Any, data: Any, significance: bool) -> "tuple[Any, Ranking, float]":
+def _ranked(ranker: Any, data: Any, significance: bool, given: str | None) -> "tuple[Any, Ranking, float]":
     """The fitted ranker, its ranking, with p values if wanted, and its seconds."""
     from omnirank.core.parallel import progress_bars
 
@@ -92,10 +103,14 @@ def _ranked(ranker: Any, data: Any, significance: bool) -> "tuple[Any, Ranking, 
         if own is None:
             from omnirank.evaluation.significance import significance as tested
 
-            ranking = tested(ranker, data)
+            ranking = tested(ranker, data, given=given)
         else:  # its own fit gives p values
             ranker = own.fit(data)
             ranking = ranker.ranking_
+            if given:
+                from omnirank.evaluation.conditional import with_given_others
+
+                ranking = with_given_others(ranking, data, None, ranker.random_state, ranker.n_jobs)
     return ranker, ranking, time.perf_counter() - start
 
 
@@ -145,7 +160,7 @@ def _print_best(ranking: "Ranking", k: int, ranker: Any) -> None:
 
 def _print_relevance(ranking: "Ranking") -> None:
     """Print how many features are relevant, and what the columns of p values are."""
-    from omnirank.core.ranking.certainty import ALPHA, CORRECTIONS
+    from omnirank.core.ranking.certainty import ALPHA, CORRECTIONS, p_value_columns
 
     test = "" if ranking.p_value_test is None else f"{ranking.p_value_test}, "
     n, features, correction = len(ranking.relevant()), counted(len(ranking), "feature"), CORRECTIONS["fdr"]
@@ -154,6 +169,9 @@ def _print_relevance(ranking: "Ranking") -> None:
         f"p_value: raw, of the single feature; p_adjusted: corrected for {features} ({correction}); "
         f"relevant: p_adjusted <= {ALPHA}"
     )
+    if ranking.p_given_others is not None:
+        adds = p_value_columns(ranking.p_values, ranking.p_given_others)["adds"]
+        say(f"adds: whether it tells what the other features do not; {counted(int(adds.sum()), 'feature')} here")
 
 
 def print_ranking(ranking: "Ranking", k: int) -> None:
@@ -170,8 +188,8 @@ def print_ranking(ranking: "Ranking", k: int) -> None:
     }
     if errors is not None:
         columns["± error", "right"] = numbers(errors[best], beside=scores)
-    for name, values in p_value_columns(ranking.p_values).items():
-        if name == "relevant":
+    for name, values in p_value_columns(ranking.p_values, ranking.p_given_others).items():
+        if name in ("relevant", "adds"):
             columns[name, "left"] = ["yes" if relevant else "no" for relevant in values[best]]
         else:
             columns[name, "right"] = [f"{p:.4f}" if p >= 0.0001 else "<0.0001" for p in values[best]]

@@ -23,6 +23,7 @@ from omnirank.data.files import number_names
 from omnirank.data.notes import share_remarks
 from omnirank.data.table import Table
 from omnirank.ensembles.supervision import check_feature_weights
+from omnirank.evaluation.conditional import with_given_others
 from omnirank.rankers.refits import check_ranker, check_takes_weights, ranker_and_data, seeded
 from omnirank.shards.dataset import ShardedDataset
 
@@ -40,6 +41,7 @@ def significance(
     groups: ArrayLike | None = None,
     method: str = "auto",
     n_rounds: int | str = "auto",
+    given: str | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Ranking:
@@ -69,6 +71,10 @@ def significance(
         own where it has some.
     n_rounds : int or "auto"
         How often copies are made, at least 3; "auto" is 25. A round costs a fit of twice the features.
+    given : {None, "others"}
+        "others": also whether a feature tells anything of the target that the other features do not
+        (`omnirank.evaluation.conditional` has the formula). ``p_given_others`` has these p values, the table two
+        columns more: ``p_given_others`` and ``adds``, whether it is at most 0.05 after correction.
     random_state : None, int, RandomState or Generator
         Seed of the copies, and of the ranker in each round; None: that of the ranker.
     n_jobs : int or None
@@ -98,6 +104,7 @@ def significance(
     """
     check("method", method, choice("auto", "analytic", "copies"))
     check("n_rounds", n_rounds, choice("auto") | count(3))
+    check("given", given, choice(None, "others"))
     check("random_state", random_state, SEED)
     check("n_jobs", n_jobs, JOBS)
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -105,6 +112,8 @@ def significance(
         check_ranker(ranker)
         if groups is not None:
             raise DataError(f"groups need all examples in memory: {X.why_not_in_memory}")
+        if given is not None:
+            raise DataError(f"given='others' needs all examples in memory: {X.why_not_in_memory}")
         own = _own_p_values(clone(ranker), method, random_state, n_jobs)
         if own is None:
             raise DataError(
@@ -117,11 +126,12 @@ def significance(
     check_takes_weights(ranker, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     own = _own_p_values(ranker, method, random_state, n_jobs)
-    if own is not None:
-        return _ranking(own.fit(dataset, **weights))
     ranker = _with(ranker, n_jobs=n_jobs)
     random_state = seeded(ranker, random_state)
     seed = getattr(ranker, "random_state", None) if random_state is None else random_state
+    if own is not None:
+        ranking = _ranking(own.fit(dataset, **weights))
+        return with_given_others(ranking, dataset, sample_weight, seed, n_jobs) if given else ranking
     entropy = root_entropy(seed)
     ranking = clone(ranker).fit(dataset, **weights).ranking_
     n = _ROUNDS if n_rounds == "auto" else int(n_rounds)
@@ -129,7 +139,8 @@ def significance(
     rounds = np.array(run_parallel(one_round, range(n), n_jobs, description="ranking permuted copies"))
     scores, copies = np.split(rounds, 2, axis=1)
     p_values = copies_p_values(scores, copies, feature_kinds(dataset.features))
-    return replace(ranking, p_values=p_values, p_value_test=COPIES_TEST)
+    ranking = replace(ranking, p_values=p_values, p_value_test=COPIES_TEST)
+    return with_given_others(ranking, dataset, sample_weight, seed, n_jobs) if given else ranking
 
 
 def _own_p_values(ranker: Any, method: str, random_state: RandomState, n_jobs: int | None) -> Any:

@@ -128,11 +128,15 @@ def _columns(subject: Subject, order: np.ndarray, *, directions: bool) -> list[C
         )
     if ranking.p_values is not None:
         raw, adjusted, relevant = (values[order].tolist() for values in p_value_columns(ranking.p_values).values())
+        given = p_value_columns(ranking.p_values, ranking.p_given_others)
         hints = (f"raw: {p_value_test(ranking)}", f"corrected for the number of features ({CORRECTION})")
         for name, values, hint in zip(("p_value", "p_adjusted"), (raw, adjusted), hints, strict=True):
             columns.append(Column(name, [probability(p) for p in values], values, number=True, hint=hint))
         words = ["yes" if one else "no" for one in relevant]
         columns.append(Column("relevant", words, hint=f"whether p_adjusted is at most {ALPHA}"))
+        if "adds" in given:
+            words = ["yes" if one else "no" for one in given["adds"][order].tolist()]
+            columns.append(Column("adds", words, hint="whether it tells what the other features do not"))
     columns += _stability_columns(subject, order)
     if directions and _has_directions(subject):
         assert subject.data is not None
@@ -170,7 +174,7 @@ def _csv_text(subject: Subject) -> str:
     names = [harmless(ranking.names[i]).encode("utf-8", "replace").decode() for i in order]  # half characters are ?
     frame = pd.DataFrame({"rank": ranking.ranks[order], "feature": names, "score": ranking.scores[order]})
     errors = {} if ranking.standard_errors is None else {"standard_error": ranking.standard_errors}
-    for name, values in (errors | p_value_columns(ranking.p_values)).items():
+    for name, values in (errors | p_value_columns(ranking.p_values, ranking.p_given_others)).items():
         frame[name] = values[order]
     if scores is not None and scores.scores.size <= _MOST_CELLS:
         for name, row in zip(scores.names, scores.scores, strict=True):

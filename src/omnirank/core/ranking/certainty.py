@@ -216,7 +216,7 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     return adjusted
 
 
-def p_value_columns(p_values: Any) -> dict[str, np.ndarray]:
+def p_value_columns(p_values: Any, p_given_others: Any = None) -> dict[str, np.ndarray]:
     """Return the columns that tables and files have of p values; none where there are no p values.
 
     ``p_value`` is that of the single test, ``p_adjusted`` the same corrected for the number of features (Benjamini and
@@ -231,7 +231,11 @@ def p_value_columns(p_values: Any) -> dict[str, np.ndarray]:
     if p_values is None:
         return {}
     adjusted = adjusted_p_values(p_values, "fdr")
-    return {"p_value": np.asarray(p_values), "p_adjusted": adjusted, "relevant": adjusted <= ALPHA}
+    columns = {"p_value": np.asarray(p_values), "p_adjusted": adjusted, "relevant": adjusted <= ALPHA}
+    if p_given_others is not None:
+        columns["p_given_others"] = np.asarray(p_given_others)
+        columns["adds"] = adjusted_p_values(p_given_others, "fdr") <= ALPHA
+    return columns
 
 
 def stepped_up(p_values: np.ndarray, factors: np.ndarray) -> np.ndarray:

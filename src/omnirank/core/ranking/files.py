@@ -124,6 +124,7 @@ def json_text(content: dict[str, Any]) -> str:
         "standard_errors": _listed(content["standard_errors"]),
         "p_values": _listed(content["p_values"]),
         "p_value_test": content["p_value_test"],
+        "p_given_others": _listed(content["p_given_others"]),
         "state": None if state is None else state.to_json(),
         "per_target": None
         if per_target is None
@@ -161,10 +162,11 @@ def fields_from_json(text: str, path: Path) -> dict[str, Any]:
         "standard_errors",
         "p_values",
         "p_value_test",
+        "p_given_others",
         "targets",
     )
     content = {key: document.get(key) for key in plain}
-    for key in ("scores", "standard_errors", "p_values"):
+    for key in ("scores", "standard_errors", "p_values", "p_given_others"):
         _refuse_booleans(content[key], key, path)
     return content | {
         "constant": document.get("constant", []),
@@ -212,7 +214,7 @@ def _csv_text(content: dict[str, Any]) -> str:
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": content["scores"], "standard_error": content["standard_errors"]}
-    columns |= p_value_columns(content["p_values"])
+    columns |= p_value_columns(content["p_values"], content["p_given_others"])
     numbers_by_column = {column: values.tolist() for column, values in columns.items() if values is not None}
     if targets is not None:
         numbers_by_column |= {
@@ -286,6 +288,7 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
         "score": ("scores", float),
         "standard_error": ("standard_errors", float),
         "p_value": ("p_values", float),
+        "p_given_others": ("p_given_others", float),
         "position": ("position", int),
     }
     if is_own:
@@ -295,7 +298,7 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
             problem = f"a ranking must have one column {column!r}: rank --out and Ranking.save write such files"
             raise FileFormatError(problem, path=path, line=header_line)
     # these follow from p values, which a file of others must have then
-    derived = ("rank", "p_adjusted", "relevant") if is_own or "p_value" in header else ("rank",)
+    derived = ("rank", "p_adjusted", "relevant", "adds") if is_own or "p_value" in header else ("rank",)
     _tell_unknown([column for column in header if column not in (*wanted, *derived)], wanted, path, header_line, is_own)
     places = [(header.index(column), *wanted[column]) for column in wanted if column in header]
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in places}

@@ -50,10 +50,13 @@ def checked_fields(ranking: Ranking) -> dict[str, Any]:
         errors = _one_per_feature(errors, "standard errors", names)
         if np.any(errors < 0):
             raise DataError(f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative")
-    p_values = ranking.p_values
+    p_values, p_given_others = ranking.p_values, ranking.p_given_others
     if p_values is not None:
         p_values = _one_per_feature(p_values, "p values", names)
         check_p_values(p_values, names)
+    if p_given_others is not None:
+        p_given_others = _one_per_feature(p_given_others, "p values given the others", names)
+        check_p_values(p_given_others, names)
     check_finishes_to(ranking.state, scores)
     if ranking.per_target is not None and ranking.per_target.scores.shape[1] != len(names):
         n_scored = ranking.per_target.scores.shape[1]
@@ -65,6 +68,7 @@ def checked_fields(ranking: Ranking) -> dict[str, Any]:
         "standard_errors": errors,
         "p_values": p_values,
         "p_value_test": None if p_values is None else ranking.p_value_test,
+        "p_given_others": None if p_values is None else p_given_others,
         "parameters": frozen_json(ranking.parameters, "parameters"),
         "targets": targets if targets is None else _some_names(targets, "target"),
         "constant": _constant(ranking.constant, names),
@@ -114,6 +118,8 @@ class Ranking:
         For each feature the probability of such a score if it told nothing, not corrected for the number of features.
     p_value_test : str or None
         The test that gave them: "out-of-bag test" (of trees), "permuted copies", or one of your own; None: not known.
+    p_given_others : array-like of shape (n_features,) or None
+        For each feature the p value given the other features (:func:`omnirank.significance`).
     state : Accumulator or None
         The accumulator that gave the scores; needed by `merge`.
     fingerprint : str or None
@@ -154,6 +160,7 @@ class Ranking:
     standard_errors: np.ndarray | None = None
     p_values: np.ndarray | None = None
     p_value_test: str | None = None
+    p_given_others: np.ndarray | None = None
     state: Accumulator | None = None
     fingerprint: str | None = None
     seeds: SeedRanges | None = None
@@ -306,7 +313,7 @@ class Ranking:
         }
         if self.standard_errors is not None:
             columns["standard_error"] = self.standard_errors[order]
-        columns |= {name: values[order] for name, values in p_value_columns(self.p_values).items()}
+        columns |= {name: values[order] for name, values in p_value_columns(self.p_values, self.p_given_others).items()}
         return pd.DataFrame(columns)
 
     def group_scores(self, groups: Mapping[str, str], *, as_shares: bool = False) -> pd.Series:

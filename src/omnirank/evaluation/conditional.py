@@ -1,0 +1,247 @@
+r"""What a feature adds: p values given the other features, `omnirank.significance(..., given="others")`.
+
+A feature that only goes along with a relevant one is relevant, too: it tells something of the target. It *adds*
+something if it still does so when the others are known. The generalised covariance measure asks whether what the others
+do not explain of the feature goes together with what they do not explain of the target:
+
+.. math:: R_{iab} = w_i\, \epsilon_{ia}\, \xi_{ib}, \qquad
+          T_{ab} = \frac{\sum_i R_{iab}}{\sqrt{\sum_i (R_{iab} - \bar R_{ab})^2}}, \qquad S = \sum_{a,b} T_{ab}^2,
+
+for the residuals :math:`\epsilon` of the target's clustering columns and :math:`\xi` of the feature's columns: normal
+scores of the ranks of a number and their squares, an indicator of each level. If the feature adds nothing, S is
+distributed as a multiple of chi-squared, with the mean K, the number of products, and the variance
+:math:`2 \sum \rho^2` over their correlations. Residuals are out of sample: those of a ridge regression, each without
+its example, and then those of extra trees, out of bag.
+
+Only features with p < 0.05 of their own are asked, given the others that are asked. Where these are more than a quarter
+of the examples, features with an association of at least 0.7 are asked as one, and if that does not suffice, those with
+the smallest p values are. All others have the p value 1.
+
+References
+----------
+Shah, Peters: The hardness of conditional independence testing and the generalised covariance measure. Ann. Statist. 48,
+2020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaincc, ndtri
+from scipy.stats import rankdata
+
+from omnirank.core.blas_threads import one_blas_thread
+from omnirank.core.errors import DataError
+from omnirank.core.parallel import progress_bars, run_parallel
+from omnirank.core.ranking.ranking import Ranking
+from omnirank.core.seeds import kernel_seed, root_entropy
+from omnirank.core.types import RandomState
+from omnirank.data.dataset import Dataset
+from omnirank.data.table import Table
+from omnirank.ensembles.pct import PCTForestRegressor
+from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.ensembles.unbiased import described_parts
+from omnirank.evaluation.redundancy import associated_pairs, leader_groups
+
+_SCREENED = 0.05
+# Features that are asked, as a share of the examples, and the association from which several are asked as one.
+_MOST_ASKED, _ASSOCIATED = 0.25, 0.7
+# Columns of a target, of a feature or of several: of more, principal components.
+_MOST_COLUMNS, _MOST_LEVELS = 16, 10
+# Trees of what lines leave; they draw at most so many features in a node.
+_N_TREES, _LEAST_LEAF, _MOST_DRAWN = 50, 10, 16
+
+
+def with_given_others(
+    ranking: Ranking, dataset: Dataset, weight: Any, seed: RandomState, n_jobs: int | None
+) -> Ranking:
+    """Return a ranking that has p values with those given the other features, too."""
+    assert ranking.p_values is not None
+    weights = None if weight is None else np.asarray(weight, np.float64)
+    values = p_values_given_others(dataset, ranking.p_values, weights, root_entropy(seed), n_jobs)
+    return replace(ranking, p_given_others=values)
+
+
+def p_values_given_others(
+    dataset: Dataset, p_values: np.ndarray, weight: np.ndarray | None, entropy: int, n_jobs: int | None
+) -> np.ndarray:
+    """Return for each feature the p value given the other features; 1 for those that are not asked.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data; labelled examples count.
+    p_values : ndarray (features,)
+        P values of the features alone.
+    weight : ndarray (examples,), optional
+        Weights of the examples.
+    entropy : int
+        Seed of the trees.
+    n_jobs : int or None
+        Number of workers; changes no bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.conditional import p_values_given_others
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=200)
+    >>> data = om.Dataset(np.column_stack([x, x + rng.normal(size=200)]), x + rng.normal(size=200))
+    >>> p_values_given_others(data, np.zeros(2), None, 0, None) < 0.05
+    array([ True, False])
+    """
+    if dataset.target is None:
+        raise DataError("given='others' asks what a feature adds about a target, and these data have none")
+    rows = dataset.labelled if weight is None else dataset.labelled & (weight > 0)
+    data = dataset.take(rows)
+    weights = np.ones(data.n_examples) if weight is None else weight[rows]
+    plan = GrowingData(data, entropy, weights, n_jobs=n_jobs, groups=data.groups).plan(GrowingRules(supervision=1.0))
+    parts = described_parts(plan).own
+    columns = [part.dense(np.arange(len(part.owner))) for part in parts]
+    found = np.ones(dataset.n_features)
+    asked = _asked(data.features, p_values)
+    if not columns or not asked:
+        return found
+    groups = np.arange(data.n_examples) if plan.groups is None else plan.groups
+    question = _Question(data.features, np.hstack(columns), plan.weight, groups, asked, entropy)
+    answers = run_parallel(question, range(len(asked)), n_jobs, description="asking what features add")
+    for features, p in zip(asked, answers, strict=True):
+        found[features] = p
+    return found
+
+
+def _asked(table: Table, p_values: np.ndarray) -> list[list[int]]:
+    """Features that are asked together, those with the smallest p values first."""
+    chosen = np.flatnonzero(p_values < _SCREENED)
+    chosen = chosen[np.argsort(p_values[chosen], kind="stable")]
+    most = max(2, int(_MOST_ASKED * table.n_rows))
+    if len(chosen) <= most:
+        return [[int(f)] for f in chosen]
+    groups = leader_groups(len(chosen), associated_pairs(table.select(chosen), _ASSOCIATED))
+    return [[int(chosen[i]) for i in (first, *others)] for first, others in list(groups.items())[:most]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """Asks what some features add to all others that are asked; picklable."""
+
+    table: Table
+    target: np.ndarray
+    weight: np.ndarray
+    groups: np.ndarray
+    asked: list[list[int]]
+    entropy: int
+
+    def __call__(self, i: int) -> float:
+        """Return the p value."""
+        others = [f for j, features in enumerate(self.asked) if j != i for f in features]
+        known = ~np.isnan(self.target)
+        target = _components(np.where(known, self.target - np.nanmean(self.target, axis=0), 0.0))
+        own = _components(np.hstack([feature_columns(self.table, f) for f in self.asked[i]]))
+        both = np.hstack([target, own])
+        with one_blas_thread(), progress_bars(False):
+            left = self._residuals(both, others, int(kernel_seed(self.entropy, i)))
+        return covariance_p_value(left[:, : target.shape[1]], left[:, target.shape[1] :], self.weight, self.groups)
+
+    def _residuals(self, columns: np.ndarray, others: list[int], seed: int) -> np.ndarray:
+        """What the other features do not explain of the columns, in examples that were not used to explain it."""
+        columns = columns - np.average(columns, axis=0, weights=self.weight)
+        if not others:
+            return columns
+        columns = _without_line(columns, np.hstack([feature_columns(self.table, f) for f in others]), self.weight)
+        scale = columns.std(axis=0)
+        columns = columns[:, scale > 0] / scale[scale > 0]
+        forest = PCTForestRegressor(
+            "extra-trees",
+            n_trees=_N_TREES,
+            max_features=min(len(others), _MOST_DRAWN),
+            min_samples_leaf=_LEAST_LEAF,
+            oob_score=True,
+            task="multi-target-regression",
+            random_state=seed,
+            n_jobs=1,
+        )
+        data = Dataset(self.table.select(others), columns, task="multi-target-regression")
+        forest.fit(data.with_groups(self.groups), sample_weight=self.weight)
+        explained = np.asarray(forest.oob_prediction_).reshape(columns.shape)
+        left = np.zeros((len(columns), len(scale)))
+        left[:, scale > 0] = np.where(np.isnan(explained), 0.0, columns - explained)
+        return left
+
+
+def feature_columns(table: Table, f: int) -> np.ndarray:
+    """Return a feature as columns: normal scores and their squares, or indicators of its levels; 0 where missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.evaluation.conditional import feature_columns
+    >>> feature_columns(Table.from_numeric(np.array([[1.0], [3.0], [9.0]])), 0).round(2).tolist()
+    [[-0.97, 0.31], [0.0, -0.62], [0.97, 0.31]]
+    """
+    cells = table.column(f)
+    if table.levels[f] is None:
+        known = ~np.isnan(cells)
+        scores = ndtri((rankdata(cells[known]) - 0.5) / max(known.sum(), 1))
+        columns = np.zeros((len(cells), 2))
+        columns[known] = np.column_stack([scores, scores**2])
+    else:
+        known = cells >= 0
+        levels, sizes = np.unique(cells[known], return_counts=True)
+        levels = levels[np.argsort(-sizes, kind="stable")][:_MOST_LEVELS]
+        columns = (cells[:, None] == levels).astype(np.float64)
+    columns[known] -= columns[known].mean(axis=0) if known.any() else 0.0
+    return columns
+
+
+def _components(columns: np.ndarray) -> np.ndarray:
+    """The columns, or the first principal components of many."""
+    if columns.shape[1] <= _MOST_COLUMNS:
+        return columns
+    with one_blas_thread():
+        left, size, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    return np.asarray(left[:, :_MOST_COLUMNS] * size[:_MOST_COLUMNS])
+
+
+def _without_line(columns: np.ndarray, others: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Residuals of a ridge regression, each from a fit without its example; the penalty is that of one example."""
+    scale = others.std(axis=0)
+    design = np.column_stack([np.ones(len(others)), others[:, scale > 0] / scale[scale > 0]])
+    penalty = np.full(design.shape[1], weight.mean())
+    penalty[0] = 0.0
+    inverse = np.linalg.inv(design.T @ (weight[:, None] * design) + np.diag(penalty))
+    leverage = weight * np.einsum("ij,jk,ik->i", design, inverse, design, optimize=True)
+    explained = design @ (inverse @ (design.T @ (weight[:, None] * columns)))
+    return np.asarray((columns - explained) / np.maximum(1 - leverage, 0.05)[:, None])
+
+
+def covariance_p_value(one: np.ndarray, other: np.ndarray, weight: np.ndarray, groups: np.ndarray) -> float:
+    """Return the p value of the generalised covariance measure of two tables of residuals; groups count as examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.conditional import covariance_p_value
+    >>> a = np.array([[1.0], [-1.0], [2.0], [-2.0], [0.5]])
+    >>> [round(covariance_p_value(a, b, np.ones(5), np.arange(5)), 2) for b in (a, a**3, a**2)]
+    [0.0, 0.04, 0.99]
+    """
+    products = (weight[:, None, None] * one[:, :, None] * other[:, None, :]).reshape(len(one), -1)
+    _, number = np.unique(groups, return_inverse=True)
+    sums = np.zeros((number.max() + 1, products.shape[1]))
+    np.add.at(sums, number, products)
+    away = sums - sums.mean(axis=0)
+    spread = np.sqrt((away**2).sum(axis=0))
+    varies = spread > 1e-12 * np.abs(sums).sum(axis=0)
+    if not varies.any():
+        return 1.0
+    t = sums[:, varies].sum(axis=0) / spread[varies]
+    unit = away[:, varies] / spread[varies]
+    n = len(t)
+    multiple = float(((unit.T @ unit) ** 2).sum() / n)
+    value: Any = gammaincc(n / multiple / 2, float(t @ t) / multiple / 2)
+    return float(max(value, np.finfo(np.float64).tiny))
