@@ -12,7 +12,6 @@ from benchmarks._measure import median_seconds
 from benchmarks._memory import peak_memory
 from omnirank import timeseries as ts
 from omnirank.data.dataset import Dataset
-from omnirank.timeseries.spacecraft import influx
 
 MARTIAN_YEAR = 200_000  # intervals of 5 minutes
 START = np.datetime64("2008-08-22T00:00:00", "ms")
@@ -30,6 +29,11 @@ class Sources:
     commands: tuple[np.ndarray, np.ndarray]
     pointings: tuple[np.ndarray, np.ndarray, np.ndarray]
     umbra: tuple[np.ndarray, np.ndarray]
+
+
+def influx(angle: np.ndarray, solar: np.ndarray, umbra: np.ndarray, penumbra: np.ndarray) -> np.ndarray:
+    """Return the power per area on a surface whose normal is at an angle (in degrees) to the Sun: half in penumbra."""
+    return np.maximum(np.cos(np.radians(angle)), 0) * solar * (1 - umbra - 0.5 * penumbra)
 
 
 def minutes(values: np.ndarray) -> np.ndarray:

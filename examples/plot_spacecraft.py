@@ -14,11 +14,12 @@ answers are known.
 # and ``heater30`` no longer answer to the energy that falls on a surface, but to eclipses.
 import matplotlib.pyplot as plt
 import numpy as np
+from spacecraft import make_spacecraft  # beside this script
 
 import omnirank as om
 from omnirank.plots import plot_fuji
 
-craft = om.datasets.make_spacecraft(60, random_state=0)
+craft = make_spacecraft(60)
 table = craft.learning_table("30min")
 print(table)
 print(craft.drivers.query("before != after"))

@@ -15,11 +15,9 @@ from omnirank.data.generators import (
 )
 from omnirank.data.samples import list_samples, load_sample
 from omnirank.relational.movies import make_movies
-from omnirank.timeseries.spacecraft import Spacecraft, make_spacecraft
 
 __all__ = [
     "Relevance",
-    "Spacecraft",
     "list_samples",
     "load_sample",
     "make_classification",
@@ -32,6 +30,5 @@ __all__ = [
     "make_multi_target_classification",
     "make_multi_target_regression",
     "make_regression",
-    "make_spacecraft",
     "make_xor",
 ]

@@ -161,7 +161,8 @@ def test_per_target_scores():
         ((["a"], [1, 2], "m"), DataError, r"shape \(2,\) for 1 feature"),
         ((["a", "b"], [1, np.nan], "m"), DataError, "scores must be finite: there is nan at position 1"),
         ((["a"], [np.inf], "m"), DataError, "finite"),
-        ((["a"], ["high"], "m"), DataTypeError, "scores must be numbers"),
+        ((["a"], ["high"], "m"), DataTypeError, "scores must be numbers, not text: there is 'high'"),
+        ((["a", "b"], [0.5, "0.25"], "m"), DataTypeError, "scores must be numbers, not text: there is '0.25'"),
         ((["a"], [1], None), DataTypeError, "method"),
     ],
 )
@@ -186,10 +187,7 @@ def test_impossible_rankings_are_refused(arguments, error, message):
         ({"parameters": {"a": {1: 2}}}, "keys of parameters"),
         ({"state": "trees"}, "state must be an Accumulator"),
         ({"state": MeanAccumulator.empty(1).update([[2.0]])}, "not those of the given state"),
-        (
-            {"state": MeanAccumulator.empty(2).update([[1.0, 1.0]])},
-            "not those of the given state",
-        ),
+        ({"state": MeanAccumulator.empty(2).update([[1.0, 1.0]])}, "not those of the given state"),
     ],
 )
 def test_impossible_fields_are_refused(others, message):

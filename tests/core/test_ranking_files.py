@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from omnirank.core.ranking.accumulators import MeanAccumulator, ReliefSums, TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
-from omnirank.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
+from omnirank.errors import DataError, DataWarning, FileFormatError, ParameterError
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 small_float = st.floats(-1e100, 1e100)
@@ -25,7 +24,7 @@ starts = st.sampled_from(["'", "''", "=", "+", "-", "@", "\t", "\r", "'=", "''-"
 odd_names = (
     st.text()
     | st.builds(str.__add__, starts, st.text())
-    | st.sampled_from(['"', ",", "#x", " a ", "a\rb", "a\r\nb", "\n", "", "é\u2028", "\ud800", "1"])
+    | st.sampled_from(['"', ",", "#x", " a ", "a\rb", "a\r", "a\r\nb", "\n", "f\x85", "", "é\u2028", "\ud800", "1"])
 )
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | any_float | st.text(),
@@ -109,7 +108,7 @@ def test_files_say_what_they_are(ranking, tmp_path):
     assert document["version"] == 1
     assert document["package_version"] == version("omnirank")
     assert document["seeds"] == [{"entropy": str(2**127), "start": 0, "stop": 2}]
-    replace(ranking, per_target=None).save(tmp_path / "r.CSV")
+    replace(ranking, per_target=None, p_values=[0.5, 0.125, 1.0]).save(tmp_path / "r.CSV")
     lines = (tmp_path / "r.CSV").read_text().splitlines()
     assert lines[:3] == [
         '# format: "omnirank-ranking"',
@@ -119,25 +118,11 @@ def test_files_say_what_they_are(ranking, tmp_path):
     assert lines[7:] == [
         "# constant: []",
         "# n_features: 3",
-        "rank,feature,score,standard_error,position",
-        "1,width,2.25,0.25,2",
-        "2,height,2.0,1.0,1",
-        '3,"price, net",0.25,0.25,3',
+        "rank,feature,score,standard_error,p_value,p_adjusted,relevant,position",
+        "1,width,2.25,0.25,0.125,0.375,False,2",
+        "2,height,2.0,1.0,0.5,0.75,False,1",
+        '3,"price, net",0.25,0.25,1.0,1.0,False,3',
     ]
-
-
-@pytest.mark.parametrize("suffix", [".json", ".csv"])
-def test_files_keep_p_values_and_their_test(ranking, tmp_path, suffix):
-    tested = replace(ranking, p_values=[0.5, 0.125, 1.0], p_value_test="permuted copies", per_target=None)
-    path = tmp_path / f"r{suffix}"
-    tested.save(path)
-    loaded = Ranking.load(path)
-    assert (loaded.p_values.tolist(), loaded.p_value_test) == ([0.5, 0.125, 1.0], "permuted copies")
-    if suffix == ".csv":
-        assert path.read_text().splitlines()[-4:-2] == [
-            "rank,feature,score,standard_error,p_value,p_adjusted,relevant,position",
-            "1,width,2.25,0.25,0.125,0.375,False,2",
-        ]
 
 
 def test_corrected_p_values_alone_are_not_read(tmp_path):
@@ -164,16 +149,6 @@ def test_csv_has_a_column_for_each_target(tmp_path):
         "2,x,0.5,1.0,2.0,1",
     ]
     assert Ranking.load(tmp_path / "r.csv").per_target == scores
-    changed = (tmp_path / "r.csv").read_text().replace("score: =t", "scores: =t")
-    (tmp_path / "r.csv").write_text(changed)
-    with pytest.raises(FileFormatError, match="unknown columns 'scores: =t'"):
-        Ranking.load(tmp_path / "r.csv")
-
-
-def test_a_loaded_ranking_can_be_merged(ranking, tmp_path):
-    ranking.save(tmp_path / "r.json")
-    other = Ranking(**(ranking._fields() | {"seeds": SeedRanges.of(1, 0, 2)}))
-    assert Ranking.load(tmp_path / "r.json").merge(other) == ranking.merge(other)
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", "\tx", "\rx", " =x", "'=x", "\uff1dx", "\n=x"])
@@ -300,22 +275,8 @@ def edited(ranking, path, **changes):
         ({"seeds": [{"entropy": "1"}]}, "seeds"),
         ({"state": {"kind": "mystery"}}, "kinds"),
         ({"state": {"kind": ["mean"]}}, "kinds"),
-        (
-            {"state": {"kind": "mean", "count": 10**400, "mean": [2, 2.25, 0.25], "m2": [0, 0, 0]}},
-            "replicates",
-        ),
-        (
-            {
-                "state": {
-                    "kind": "relief",
-                    "p_ft": [1e308, 0, 0],
-                    "p_f": [-1e308, 0, 0],
-                    "p_t": 1,
-                    "weight": 2,
-                }
-            },
-            "state",
-        ),
+        ({"state": {"kind": "mean", "count": 10**400, "mean": [2, 2.25, 0.25], "m2": [0, 0, 0]}}, "replicates"),
+        ({"state": {"kind": "relief", "p_ft": [1e308, 0, 0], "p_f": [-1e308, 0, 0], "p_t": 1, "weight": 2}}, "state"),
         ({"per_target": [1]}, "per_target"),
         ({"per_target": {"names": ["y"], "scores": [[1.0]]}}, "per-target"),
     ],
@@ -400,13 +361,6 @@ def test_no_mutation_raises_anything_but_a_format_error(ranking, tmp_path, suffi
     assert refused > 300  # that is, the mutations do reach the checks
 
 
-def test_names_with_any_newline_survive_in_their_place(tmp_path):
-    names = ["a\r", "b\r\nc", "\nd", "e\x0b", "f\x85"]
-    original = Ranking(names, np.arange(5.0), "genie3")
-    original.save(tmp_path / "r.csv")
-    assert Ranking.load(tmp_path / "r.csv") == original
-
-
 # -- files of rankings that were edited: cells that are no numbers, columns with other names -------
 
 
@@ -424,12 +378,6 @@ def test_text_and_booleans_are_no_numbers(tmp_path, key, value):
     path.write_text(json.dumps(document))
     with pytest.raises(FileFormatError, match=r"must (be|hold) numbers"):
         Ranking.load(path)
-
-
-def test_scores_of_text_are_refused():
-    for scores in (["0.5", "0.25"], [0.5, "0.25"]):
-        with pytest.raises(DataTypeError, match="scores must be numbers, not text: there is '0"):
-            Ranking(["a", "b"], scores, "genie3")
 
 
 def test_a_renamed_column_of_our_own_file_is_refused(tmp_path):

@@ -35,7 +35,6 @@ def own_registry(monkeypatch):
     """A copy that the test may change."""
     methods()
     monkeypatch.setattr(registry, "_methods", dict(registry._methods))
-    monkeypatch.setattr(registry, "_names", dict(registry._names))
 
 
 def test_methods_are_sorted_and_filtered():
@@ -58,9 +57,8 @@ def test_unknown_filter_is_an_error(options, message):
         methods(**options)
 
 
-def test_get_method_by_name_alias_and_any_case(own_registry):
-    register(Method("mine", UNIVARIATE, "by two names", ("regression",), aliases=("my-own",)))
-    assert get_method("Mine") is get_method("my-own")
+def test_get_method_by_name_in_any_case():
+    assert get_method("Random") is get_method("random")
     with pytest.raises(ParameterError, match=r"no method 'randm' \(did you mean 'random'\?\); methods: .*uniform"):
         get_method("randm")
 
@@ -80,13 +78,11 @@ def test_preset_parameters_are_fixed(own_registry):
 
 
 def test_names_are_unique(own_registry):
-    register(Method("first", UNIVARIATE, "with an alias", ("regression",), aliases=("alias",)))
-    with pytest.raises(ParameterError, match="a method called 'alias' already"):
-        register(Method("mine", UNIVARIATE, "clash of an alias", ("regression",), aliases=("alias",)))
+    register(Method("first", UNIVARIATE, "the first", ("regression",)))
+    with pytest.raises(ParameterError, match="a method called 'first' already"):
+        register(Method("first", UNIVARIATE, "a clash", ("regression",)))
     register(Method("first", UNIVARIATE, "replaced", ("regression",)), replace=True)
     assert get_method("first").summary == "replaced"
-    with pytest.raises(ParameterError, match="no method 'alias'"):
-        get_method("alias")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +108,6 @@ def test_method_is_immutable():
 
 def test_entry_points_of_third_parties(own_registry, monkeypatch):
     monkeypatch.setattr(registry, "_methods", {})
-    monkeypatch.setattr(registry, "_names", {})
     monkeypatch.setattr(registry, "_loaded", False)
     points = [
         EntryPoint("good", f"{__name__}_plugin:METHODS", "omnirank.methods"),

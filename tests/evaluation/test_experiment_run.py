@@ -99,6 +99,15 @@ def test_a_second_run_computes_nothing_and_a_changed_plan_what_is_new(tmp_path, 
     assert summary.n_new == 4 + 8, "a new number of neighbours for one method, all of the other"
     assert summary.counts == {"done": 16}
     assert set(read_results(path)["small"].figures["method"]) == {"renamed", "uniform"}
+    kept = read_results(path)["small"].figures.query("method == 'uniform'")
+    write_plan(tmp_path, method("univariate", parameters="{ adjusted = false }"), method("uniform"), head=more)
+    assert run_plan(path).n_new == 8, "another parameter computes its method anew"
+    wider = more + '\n[[data]]\nsample = "linnerud"\n'
+    write_plan(tmp_path, method("uniform"), head=wider)
+    assert run_plan(path).n_new == 4, "another data set is computed alone"
+    study = read_results(path)["small"]
+    assert set(study.jobs["method"]) == {"uniform"}
+    assert study.figures.query("data != 'linnerud'").equals(kept.reset_index(drop=True))
     write_plan(tmp_path, first, head=HEAD.replace('code = "test"', 'code = "newer"'))
     assert run_plan(path).n_new == 8, "another version of the code computes anew"
 
@@ -357,72 +366,7 @@ def test_wrong_options_are_refused(tmp_path):
 # -- a plan that is edited between runs: only what is new is run, and reports show what the plan says now
 
 
-@pytest.fixture
-def specs(monkeypatch):
-    """What was computed: the specifications of the jobs of all runs, as they come."""
-    made = []
-
-    def backend(*arguments):
-        made.append(InProcess())
-        return made[-1]
-
-    monkeypatch.setattr(run, "WorkerPool", backend)
-
-    def taken():
-        found = [spec for one in made for order in one.orders for spec in order["specs"].values()]
-        made.clear()
-        return found
-
-    return taken
-
-
-def figures_of(path, data, name):
-    study = read_results(path)["small"]
-    found = study.figures
-    return found[(found["data"] == data) & (found["method"] == name)].reset_index(drop=True)
-
-
-@pytest.mark.slow
-def test_a_changed_parameter_an_added_data_set_and_a_removed_method(tmp_path, specs):
-    relief = method("relief", parameters="{ n_neighbors = 5 }")
-    path = write_plan(tmp_path, method("univariate"), method("uniform"), relief)
-    first = run.run_plan(path)
-    assert first.counts == {"done": 2 * 3 * 2 * 2}
-    assert len(specs()) == 24
-    before = {data: figures_of(path, data, "univariate") for data in ("iris", "wine")}
-
-    # another number of neighbours for Relief: its jobs, and no other
-    relief = method("relief", parameters="{ n_neighbors = 7 }")
-    write_plan(tmp_path, method("univariate"), method("uniform"), relief)
-    assert run.run_plan(path).n_new == 8
-    assert {spec["method"]["use"] for spec in specs()} == {"relief"}
-
-    # a third data set: its jobs, and no other
-    head = HEAD + '\n[[data]]\nsample = "linnerud"\n'
-    write_plan(tmp_path, method("univariate"), method("uniform"), relief, head=head)
-    assert run.run_plan(path).n_new == 12
-    assert {spec["data"]["source"]["sample"] for spec in specs()} == {"linnerud"}
-
-    # a method less: nothing is run, and reports do not show it
-    write_plan(tmp_path, method("univariate"), relief, head=head)
-    last = run.run_plan(path)
-    assert last.n_new == 0
-    assert not specs()
-    assert last.counts == {"done": 3 * 2 * 2 * 2}
-    study = read_results(path)["small"]
-    assert set(study.jobs["method"]) == {"univariate", "relief"}
-    assert list(study.table("accuracy").columns) == ["univariate", "relief"]
-    for data, frame in before.items():
-        assert figures_of(path, data, "univariate").equals(frame), "what was not edited is what it was"
-    shown = CliRunner().invoke(app, ["compare", str(path), "--csv"]).output
-    assert "uniform" not in shown
-
-    # it comes back without being run
-    write_plan(tmp_path, method("univariate"), method("uniform"), relief, head=head)
-    assert run.run_plan(path).n_new == 0
-
-
-def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, specs, monkeypatch):
+def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, monkeypatch):
     """Interrupted after planning: old results stay, new places are open, and compare says so."""
     path = write_plan(tmp_path, method("univariate"))
     run.run_plan(path)

@@ -155,32 +155,6 @@ def test_mixed_targets_are_refused_with_the_methods_that_take_them():
         SCLSRanker().fit(frame, y)
 
 
-@pytest.mark.parametrize("given", [[1.0, 2.0, 0.5, 0.0], "frequency"])
-def test_labels_carry_weights(given):
-    frame, _ = features("plain", 1, N)
-    Y = targets("multi-label", 3)[0]
-    labelled = set(range(0, N, 2))
-    weights = Y[sorted(labelled)].mean(axis=0) if given == "frequency" else given
-
-    def similar(i, j):
-        a, b = (set(np.flatnonzero(Y[r]).tolist()) for r in (i, j))
-        size = sum(weights[x] for x in a | b)
-        return sum(weights[x] for x in a & b) / size if size else 1.0
-
-    ranker = SCLSRanker(n_neighbors=4, label_weights=given, task="multi-label").fit(frame, hidden(Y, labelled))
-    np.testing.assert_allclose(ranker.feature_importances_, s_cls(frame, similarities(similar, labelled)), rtol=1e-8)
-
-
-def test_weights_of_labels_that_do_not_fit_are_refused():
-    frame, _ = features("plain", 1, N)
-    Y = targets("multi-label", 3)[0]
-    for given in ([1.0], [1.0, -1.0, 1.0, 1.0], "rare", 3):
-        with pytest.raises(ParameterError, match=r"label_weights=.*: choose None, 'frequency' or 4 numbers"):
-            SCLSRanker(label_weights=given, task="multi-label").fit(frame, Y)
-    with pytest.raises(ParameterError, match="label_weights='frequency': it is for label sets"):
-        SCLSRanker(label_weights="frequency").fit(frame, Y[:, 0] > 0)
-
-
 @pytest.mark.parametrize("unknown", [False, True])
 def test_similarities_of_few_different_label_sets_are_looked_up_and_the_same(unknown, monkeypatch):
     rng = np.random.default_rng(0)

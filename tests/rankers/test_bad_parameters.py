@@ -10,38 +10,11 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
+from backends.cases import estimators
 from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterError
 
 BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object(), np.array([1.0, 2.0]), np.array(["x", "y"])]
-ESTIMATORS = [
-    om.rankers.AgnosRanker,
-    om.CorrelationRanker,
-    om.DispersionRanker,
-    om.EnsembleRanker,
-    om.InformationRanker,
-    om.LaplacianRanker,
-    om.rankers.MCFSRanker,
-    om.MLkNN,
-    om.rankers.NDFSRanker,
-    om.PCTClassifier,
-    om.PCTClusterer,
-    om.PCTForestClassifier,
-    om.PCTForestRegressor,
-    om.PCTRegressor,
-    om.PerTargetRanker,
-    om.rankers.RandomRanker,
-    om.ReliefRanker,
-    om.ResampledRanker,
-    om.rankers.SCLSRanker,
-    om.rankers.SEFRRanker,
-    om.rankers.SFSSRanker,
-    om.rankers.SPECRanker,
-    om.rankers.STRLaplaceRanker,
-    om.SVMRFERanker,
-    om.rankers.UDFSRanker,
-    om.rankers.UniformRanker,
-    om.UnivariateRanker,
-]
+ESTIMATORS = list(estimators().values())
 # Their defaults are no numbers, but they take some.
 NUMBERS = {"max_depth", "symbolic_weight", "pruning", "n_jobs", "random_state", "bootstrap"}
 X = np.random.default_rng(0).normal(size=(14, 3))
@@ -65,7 +38,7 @@ def quick(estimator):
     """What makes an estimator quick, and what it cannot do without."""
     if estimator is om.PerTargetRanker:
         return {"ranker": om.UnivariateRanker()}
-    if estimator is om.ResampledRanker:
+    if estimator in (om.ResampledRanker, om.rankers.ThreeWayRanker):
         return {"n_iterations": 2}
     return {"n_trees": 2} if "n_trees" in parameters_of(estimator) else {}
 

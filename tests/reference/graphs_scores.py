@@ -99,8 +99,8 @@ def laplacian_score(f, S):
     return (centred @ (D - S) @ centred) / (centred @ D @ centred)
 
 
-def spec_score(f, S, form, k):
-    """The three forms of SPEC, from all eigenpairs."""
+def spec_score(f, S, form):
+    """Two forms of SPEC, from all eigenpairs."""
     D = np.diag(S.sum(axis=1))
     root = np.sqrt(D)
     inverse = np.diag(1 / np.sqrt(np.diag(D)))
@@ -110,9 +110,7 @@ def spec_score(f, S, form, k):
     a = vectors.T @ hat
     if form == "phi1":
         return sum(a[j] ** 2 * values[j] for j in range(len(a)))
-    if form == "phi2":
-        return sum(a[j] ** 2 * values[j] for j in range(1, len(a))) / (1 - a[0] ** 2)
-    return sum((2 - values[j]) * a[j] ** 2 for j in range(1, k))
+    return sum(a[j] ** 2 * values[j] for j in range(1, len(a))) / (1 - a[0] ** 2)
 
 
 def jaccard(a, b):

@@ -11,16 +11,11 @@ def is_nominal(feature):
     return any(isinstance(v, str) for v in feature)
 
 
-def bins(feature, weights, n_bins, binning):
+def bins(feature, weights, n_bins):
     """Levels, values, or numbers of bins; None where missing."""
     values = sorted({v for v in feature if known(v)})
     if is_nominal(feature) or len(values) <= n_bins:
         return [v if known(v) else None for v in feature]
-    if binning == "equal-width":
-        return [
-            min(int(n_bins * ((v - values[0]) / (values[-1] - values[0]))), n_bins - 1) if known(v) else None
-            for v in feature
-        ]
     pairs = [(v, w) for v, w in zip(feature, weights, strict=True) if known(v)]
     total = sum(w for _, w in pairs)
     below = {v: sum(w for u, w in pairs if u < v) + sum(w for u, w in pairs if u == v) / 2 for v in values}
@@ -58,9 +53,9 @@ def chi2(x, y, weights):
 MEASURES = {"information-gain": gain, "symmetrical-uncertainty": uncertainty, "chi2": chi2}
 
 
-def score(feature, target, weights, measure, n_bins, binning):
+def score(feature, target, weights, measure, n_bins):
     """The measure over the examples known in both, times their share; chi2 as it is."""
-    coded = bins(feature, weights, n_bins, binning)
+    coded = bins(feature, weights, n_bins)
     rows = [i for i in range(len(target)) if known(coded[i]) and known(target[i])]
     if not rows:
         return 0.0
@@ -70,15 +65,14 @@ def score(feature, target, weights, measure, n_bins, binning):
     return found if measure == "chi2" else found * sum(b) / of_all
 
 
-def scores(features, targets, weights, measure, n_bins=10, binning="equal-frequency", aggregate="mean"):
+def scores(features, targets, weights, measure, n_bins=10):
     """One score per feature; examples without any known target are left out, and so are constant targets."""
     rows = [i for i in range(len(weights)) if any(known(target[i]) for target in targets)]
     features, targets = ([[column[i] for i in rows] for column in columns] for columns in (features, targets))
     weights = [weights[i] for i in rows]
     counted = [target for target in targets if varies(target)]
-    found = [[score(x, y, weights, measure, n_bins, binning) for y in counted] for x in features]
-    join = {"mean": lambda values: sum(values) / len(values), "max": max, "min": min}[aggregate]
-    return [join(values) if values else 0.0 for values in found]
+    found = [[score(x, y, weights, measure, n_bins) for y in counted] for x in features]
+    return [sum(values) / len(values) if values else 0.0 for values in found]
 
 
 def label_set_classes(label_rows, least):

@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from examples.spacecraft import Spacecraft, make_spacecraft
 
 import omnirank as om
-from omnirank.errors import ParameterError
 
 pytestmark = pytest.mark.slow
 
@@ -17,20 +17,11 @@ NO_DRIVER = {"before": {"heater11", "heater33"}, "after": {"heater33"}}
 
 
 @cache
-def flight() -> tuple[om.datasets.Spacecraft, dict[str, om.Dataset], dict[str, om.Ranking]]:
-    craft = om.datasets.make_spacecraft(40, random_state=0)
+def flight() -> tuple[Spacecraft, dict[str, om.Dataset], dict[str, om.Ranking]]:
+    craft = make_spacecraft(40)
     parts = dict(zip(("before", "after"), craft.learning_table("20min").split(craft.change, gap="1D"), strict=True))
     ranker = om.EnsembleRanker(n_trees=15, per_target=True, min_samples_leaf=5, random_state=0)
     return craft, parts, {period: ranker.fit(data).ranking_ for period, data in parts.items()}
-
-
-def test_the_same_seed_gives_the_same_data():
-    one, other, another = (om.datasets.make_spacecraft(3, random_state=seed) for seed in (7, 7, 8))
-    for line, series in one.currents.items():
-        assert series.values.tobytes() == other.currents[line].values.tobytes()
-        assert series.times.tobytes() == other.currents[line].times.tobytes()
-    assert one.drivers.equals(other.drivers)
-    assert one.commands.times.tobytes() != another.commands.times.tobytes()
 
 
 def test_what_there_is():
@@ -80,18 +71,3 @@ def test_a_line_that_is_off_has_hardly_any_scores():
     off, on = (rankings[period].for_target("heater11").scores.max() for period in ("before", "after"))
     assert off < on / 10
     assert not rankings["after"].for_target("heater33").scores.any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_days": 1}, "n_days=1"),
-        ({"change": 0.0}, "change=0.0"),
-        ({"change": 1}, "change=1"),
-        ({"n_commands": 0}, "n_commands=0"),
-        ({"noise": -1}, "noise=-1"),
-    ],
-)
-def test_what_is_refused(options, message):
-    with pytest.raises(ParameterError, match=message):
-        om.datasets.make_spacecraft(**options)

@@ -11,7 +11,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import task_target
 
 _HEURISTICS = ("variancereduction", "default")
-_PRUNINGS = {"default": None, "none": "none", "c45": "c45", "m5": "m5", "reducederrorvsb": "vsb"}
 _ENSEMBLES = {"rforest": "random-forest", "bagging": "bagging", "extratrees": "extra-trees"}
 _SCORES = {"genie3": "genie3", "symbolic": "symbolic", "rforest": "permutation"}
 # The error of the permutation score by the kind of target, as CLUS has it.
@@ -35,8 +34,8 @@ class TreeChoices:
     ----------
     growing : dict
         Parameters that all estimators of trees share.
-    pruning : {"none", "m5", "c45", "vsb"}
-        How single trees are pruned; "vsb" by the examples of the pruning set.
+    pruned : bool
+        Whether single trees are pruned, by M5.
     penalty : float
         The factor of M5.
     f_tests : tuple of float
@@ -46,7 +45,7 @@ class TreeChoices:
     """
 
     growing: dict[str, Any]
-    pruning: str
+    pruned: bool
     penalty: float
     f_tests: tuple[float, ...]
     exact: bool
@@ -72,8 +71,6 @@ class ForestChoices:
         Error of the permutation score.
     n_jobs : int
         Number of workers.
-    out_of_bag, print_trees : bool
-        Whether out-of-bag errors and the trees are written.
     """
 
     ensemble: str
@@ -85,8 +82,6 @@ class ForestChoices:
     symbolic_weights: tuple[float, ...]
     permutation_error: str
     n_jobs: int
-    out_of_bag: bool
-    print_trees: bool
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,6 @@ class OutputChoices:
     test_errors: bool
     fold_models: bool
     fold_errors: bool
-    predictions: frozenset[str]
     per_target: bool
     by_relevance: bool
 
@@ -139,7 +133,7 @@ def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
     if any(not 0 < level <= 1 for level in tests):
         raise values.wrong("Tree", "FTest", "expected levels above 0 and at most 1")
     penalty = values.number("Tree", "M5PruningMult", least=0)
-    return TreeChoices(growing, _pruning(values, dataset), penalty, tests, exact != "middle")
+    return TreeChoices(growing, _is_pruned(values, dataset), penalty, tests, exact != "middle")
 
 
 def label_weight(values: Values, dataset: Dataset) -> float:
@@ -151,18 +145,16 @@ def label_weight(values: Values, dataset: Dataset) -> float:
     return 1.0 if kind == _EQUAL_WEIGHTS else factor
 
 
-def _pruning(values: Values, dataset: Dataset) -> str:
-    name, kind = values.name("Tree", "PruningMethod"), task_target(dataset.task)
-    if name not in _PRUNINGS:
-        values.tell("Tree", "PruningMethod", "trees are pruned as by Default")
-    pruning, is_number = _PRUNINGS.get(name), kind.kind in ("numbers", "mixed")
-    if pruning == "c45" and is_number:
-        values.tell("Tree", "PruningMethod", "trees of numbers are pruned by M5")
-    elif pruning is not None:
-        return pruning
-    if is_number:
-        return "m5"
-    return "none" if kind.hierarchical else "c45"
+def _is_pruned(values: Values, dataset: Dataset) -> bool:
+    """Whether a single tree is pruned by M5: where CLUS would prune by it, or no other way of its is told."""
+    name, target = values.name("Tree", "PruningMethod"), task_target(dataset.task)
+    if name == "none" or (name == "default" and target.hierarchical):
+        return False
+    by_m5 = target.kind in ("numbers", "mixed")
+    if name != "m5" and not (name == "default" and by_m5):
+        instead = "by M5" if by_m5 else "by M5 where it is chosen, else not"
+        values.tell("Tree", "PruningMethod", f"trees are pruned {instead}")
+    return by_m5 or name == "m5"
 
 
 def forest_choices(values: Values, dataset: Dataset, semi_supervised: bool) -> ForestChoices:
@@ -198,8 +190,6 @@ def forest_choices(values: Values, dataset: Dataset, semi_supervised: bool) -> F
         tuple(values.numbers("Ensemble", "SymbolicWeight")),
         "target" if semi_supervised else error if dataset.target is not None else "auto",
         max(1, int(values.number("Ensemble", "NumberOfThreads"))),
-        values.flag("Ensemble", "OOBestimate") and replicates,
-        values.flag("Ensemble", "PrintAllModels"),
     )
 
 
@@ -294,7 +284,6 @@ def output_choices(values: Values) -> OutputChoices:
         values.flag("Output", "TestErrors"),
         values.flag("Output", "AllFoldModels"),
         values.flag("Output", "AllFoldErrors"),
-        frozenset(values.names("Output", "WritePredictions")) - {"none", ""},
         values.flag("Ensemble", "FeatureRankingPerTarget"),
         values.flag("Ensemble", "SortRankingByRelevance"),
     )

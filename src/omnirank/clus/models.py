@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.clus.choices import ForestChoices, TreeChoices
-from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test, merged_alike
+from omnirank.clus.cutting import cut_by_f_test, merged_alike
 from omnirank.clus.examples import Examples
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
@@ -23,7 +22,7 @@ from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import ToFit, resolve_supervision
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.measuring import measure, primary_measure
-from omnirank.trees.prediction import average_means, sum_means
+from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.tree import Tree, one_leaf, thresholds_of, tree_with_thresholds
@@ -41,8 +40,6 @@ class Model:
         Its trees; one, but for ensembles.
     columns : PrototypeColumns
         The coded target.
-    seconds : float
-        How long it took.
     n_jobs : int
         Number of workers that predict.
     """
@@ -50,7 +47,6 @@ class Model:
     name: str
     trees: Sequence[Tree]
     columns: PrototypeColumns
-    seconds: float = 0.0
     n_jobs: int = 1
 
     @property
@@ -87,15 +83,11 @@ class Fitted:
         The level of supervision.
     f_test : float
         The level of the F-test.
-    out_of_bag : dict of str to (ndarray, ndarray)
-        For ensembles, where it is asked for: predictions of the training examples by the trees that have not seen
-        them, and which examples have one.
     """
 
     models: list[Model]
     level: float
     f_test: float = 1.0
-    out_of_bag: dict[str, tuple[np.ndarray, np.ndarray]] | None = None
 
 
 def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: int) -> Fitted:
@@ -113,8 +105,7 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
         The seed.
     """
     rules = GrowingRules(ensemble="bagging", bootstrap=False, **_of_predictors(choices.growing))
-    start = time.perf_counter()
-    pruning = Pruning(choices.penalty) if choices.pruning == "m5" else None
+    pruning = Pruning(choices.penalty) if choices.pruned else None
     plan, level, default = _plan(examples, rules, supervision, seed, ToFit(1, pruning))
     if plan is None:
         return Fitted([default, replace(default, name="Original")], level)
@@ -122,11 +113,11 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
     target = task_target(examples.train.task)
     if target.kind in ("classes", "labels") and not target.hierarchical:
         grown = merged_alike(plan, grown)
-    original = _model("Original", plan, grown, choices.exact, time.perf_counter() - start)
-    models, start = [default, original], time.perf_counter()
-    if choices.pruning != "none":
-        pruned = _model("Pruned", plan, _pruned(plan, grown, choices, examples.prune), choices.exact)
-        models.append(replace(pruned, seconds=time.perf_counter() - start))
+    original = _model("Original", plan, grown, choices.exact)
+    models = [default, original]
+    if pruning is not None:
+        cut = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.feature_part)
+        models.append(_model("Pruned", plan, cut, choices.exact))
     return Fitted(models, level, choices.f_tests[0])
 
 
@@ -157,14 +148,6 @@ def _plan(
         return None, level, default
 
 
-def _pruned(plan: GrowingPlan, grown: Any, choices: TreeChoices, examples: Dataset | None) -> Any:
-    if choices.pruning == "c45":
-        return cut_by_c45(plan, grown, _model("", plan, grown, choices.exact).trees[0])
-    if choices.pruning == "vsb" and examples is not None:
-        return cut_by_examples(plan, grown, _model("", plan, grown, choices.exact).trees[0], examples)
-    return prune(grown, Pruning(choices.penalty), plan.columns, plan.clustering, plan.weight, plan.feature_part)
-
-
 def best_f_test(examples: Examples, choices: TreeChoices, supervision: Any, seed: int) -> float:
     """Return the smallest level of the F-test whose tree predicts the pruning set best; without one, the training set.
 
@@ -178,7 +161,7 @@ def best_f_test(examples: Examples, choices: TreeChoices, supervision: Any, seed
     assert training is not None
     best, losses = primary_measure(judged.task), {}
     for level in choices.f_tests:
-        tree = fit_tree(examples, replace(choices, f_tests=(level,), pruning="none"), supervision, seed).models[1]
+        tree = fit_tree(examples, replace(choices, f_tests=(level,), pruned=False), supervision, seed).models[1]
         values = measure(
             judged.target, tree.means(judged), training=training, task=judged.task, hierarchy=judged.hierarchy
         )
@@ -186,14 +169,14 @@ def best_f_test(examples: Examples, choices: TreeChoices, supervision: Any, seed
     return min(losses, key=lambda level: (losses[level], level))
 
 
-def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool, seconds: float = 0.0) -> Model:
+def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool) -> Model:
     table = plan.dataset.features
     thresholds = thresholds_of(grown, table)
     if exact:
         thresholds = _smaller_values(grown, thresholds, plan)
     values = node_means(grown, plan.columns)
     tree = tree_with_thresholds(_seen_levels(grown, thresholds, table), thresholds, table.levels, *values)
-    return Model(name, [tree], plan.columns, seconds)
+    return Model(name, [tree], plan.columns)
 
 
 def _seen_levels(grown: Any, thresholds: np.ndarray, table: Table) -> Any:
@@ -239,25 +222,11 @@ def fit_forest(examples: Examples, choices: TreeChoices, forest: ForestChoices, 
     forest : ForestChoices
         The ensemble.
     """
-    rules, start = GrowingRules(**_of_predictors(forest_rules(choices, forest))), time.perf_counter()
+    rules = GrowingRules(**_of_predictors(forest_rules(choices, forest)))
     plan, level, default = _plan(examples, rules, supervision, seed, ToFit(forest.sizes[-1]))
     if plan is None:
         return Fitted([default], level)
     grow = partial(plan.tree, None)
     trees = list(run_parallel(grow, range(forest.sizes[-1]), forest.n_jobs, description="growing trees"))
-    seconds = time.perf_counter() - start
-    models = [
-        Model(f"Forest with {n} trees", trees[:n], plan.columns, seconds * n / len(trees), forest.n_jobs)
-        for n in forest.sizes
-    ]
-    out_of_bag = None
-    if forest.out_of_bag:
-        seen = np.array([plan.counts(i) > 0 for i in range(len(trees))])
-        out_of_bag = {model.name: _out_of_bag(model, plan, seen[: len(model.trees)]) for model in models}
-    return Fitted([default, *models], level, out_of_bag=out_of_bag)
-
-
-def _out_of_bag(model: Model, plan: GrowingPlan, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    table = plan.dataset.features
-    sums, counts = sum_means(model.trees, table, model.columns.n_columns, seen, model.n_jobs)
-    return sums / np.maximum(counts, 1)[:, None], counts > 0
+    models = [Model(f"Forest with {n} trees", trees[:n], plan.columns, forest.n_jobs) for n in forest.sizes]
+    return Fitted([default, *models], level)

@@ -22,7 +22,7 @@ from omnirank.clus.examples import Examples, predicting_features, read_examples
 from omnirank.clus.models import Fitted, best_f_test, fit_forest, fit_tree
 from omnirank.clus.rankings import write_forest_rankings, write_lines, write_relief_ranking
 from omnirank.clus.settings import Values, check_values, n_folds, notes_on
-from omnirank.clus.text import errors_on, head_lines, heading, prediction_lines, run_lines, shown_models
+from omnirank.clus.text import errors_on, head_lines, heading, run_lines, shown_models
 from omnirank.core.types import PathLike
 from omnirank.data.clus_settings import read_clus_settings
 from omnirank.evaluation.folds import make_folds
@@ -140,8 +140,6 @@ class _Run:
         supervision = supervision_level(self.values, examples.train, self.semi_supervised)
         trees = tree_choices(self.values, examples.train)
         chosen = forest_choices(self.values, examples.train, supervision != 1) if forest else None
-        if not forest and trees.pruning == "vsb" and examples.prune is None:
-            self.values.tell("Tree", "PruningMethod", "there is no PruneSet, so the tree is pruned by M5")
         if forest and trees.f_tests != (1.0,):
             self.values.tell("Tree", "FTest", "trees of ensembles are grown without the test")
         elif len(trees.f_tests) > 1 and examples.prune is None:
@@ -162,8 +160,7 @@ class _Run:
             text += [*heading("Summary", "*"), "", *summary]
             written.append(self.write(".xval", [*self._head(".xval"), *text]))
             lines += summary
-        written += self._predictions(fitted, whole)
-        lines += self._models(fitted, whole, chosen)
+        lines += self._models(fitted, whole)
         written.insert(0, self.write(".out", [*self._head(".out"), *lines]))
         return written
 
@@ -186,32 +183,13 @@ class _Run:
         if self.output.train_errors:
             means = {model.name: model.means(train) for model in fitted.models}
             lines += errors_on("Training error", train, means, train)
-        if fitted.out_of_bag:
-            used = train if fitted.level < 1 else train.take(train.labelled)
-            for name, (predicted, covered) in fitted.out_of_bag.items():
-                title = f"Out-Of-Bag Estimate of Error ({name})"
-                lines += errors_on(title, used.take(covered), {name: predicted[covered]}, train)
         if examples.test is not None and self.output.test_errors:
             means = {model.name: model.means(examples.test) for model in fitted.models}
             lines += errors_on("Testing error", examples.test, means, train)
         return lines
 
-    def _models(self, fitted: Fitted, examples: Examples, forest: ForestChoices | None) -> list[str]:
-        train, trees = examples.train, forest is not None and forest.print_trees
-        return shown_models(fitted.models, self.output, train.feature_names, train.task, trees)
-
-    def _predictions(self, fitted: Fitted, examples: Examples) -> list[Path]:
-        written = []
-        if self.output.predictions and self.values.name("Attributes", "Key") != "none":
-            self.values.tell("Attributes", "Key", "files of predictions have the examples in the order of the data")
-        for part, dataset, ending in (
-            ("train", examples.train, ".train.1.pred.arff"),
-            ("test", examples.test, ".test.pred.arff"),
-        ):
-            if part in self.output.predictions and dataset is not None:
-                means = {model.name: model.means(dataset) for model in fitted.models if model.name != "Default"}
-                written.append(self.write(ending, prediction_lines(dataset, means, examples.relation)))
-        return written
+    def _models(self, fitted: Fitted, examples: Examples) -> list[str]:
+        return shown_models(fitted.models, self.output, examples.train.feature_names, examples.train.task)
 
     def _cross_validate(
         self,
@@ -240,5 +218,5 @@ class _Run:
             if self.output.fold_errors:
                 lines += errors_on("Testing error", part.test, means, part.train)
             if self.output.fold_models:
-                lines += self._models(fitted, part, forest)
+                lines += self._models(fitted, part)
         return predicted, lines

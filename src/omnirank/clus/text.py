@@ -14,10 +14,9 @@ from omnirank.clus.examples import Examples
 from omnirank.clus.models import Fitted, Model
 from omnirank.clus.settings import DEFAULTS, Values
 from omnirank.data.dataset import Dataset
-from omnirank.data.table import Levels, is_sparse
+from omnirank.data.table import is_sparse
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named, task_target
-from omnirank.data.write import quote
 from omnirank.measures.table import first_largest, reaches
 from omnirank.measures.variables import confusion_matrix, confusion_measures
 from omnirank.tasks import get_task
@@ -86,29 +85,6 @@ def size_text(model: Model) -> str:
         f"FOREST with {len(model.trees)} models (Total nodes: {nodes}; leaves: {leaves}; "
         f"average tree depth: {clus_number(depth)})"
     )
-
-
-def model_lines(model: Model, names: Sequence[str], task: str, with_trees: bool = False) -> list[str]:
-    """Return a model as text, one line per leaf.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    names : sequence of str
-        Names of the features.
-    task : str
-        The task: leaves of a hierarchy show frequencies, other labels and classes are decided.
-    with_trees : bool
-        Whether the trees of an ensemble are written, too.
-    """
-    if not model.is_forest:
-        return tree_lines(model.trees[0], model.columns, names, task)
-    lines = [f"Forest with {len(model.trees)} models"]
-    if with_trees:
-        for number, tree in enumerate(model.trees, start=1):
-            lines += ["", f"Model {number}:", *tree_lines(tree, model.columns, names, task)]
-    return lines
 
 
 def tree_lines(tree: Tree, columns: PrototypeColumns, names: Sequence[str], task: str) -> list[str]:
@@ -312,24 +288,11 @@ def number_lines(truth: np.ndarray, means: Mapping[str, np.ndarray]) -> list[str
         for name, errors in values.items():
             mean = f": {clus_number(float(np.mean(errors)))}" if len(errors) > 1 else ""
             lines.append(f"   {name:<{_WIDTH}}: {clus_list(errors)}{mean}")
-    lines.append("Pearson correlation coefficient")
-    for name, predicted in means.items():
-        r = np.array([_correlation(truth[:, t], predicted[:, t]) for t in range(truth.shape[1])])
-        lines.append(f"   {name:<{_WIDTH}}: {clus_list(r)}, Avg r^2: {clus_number(float(np.mean(r**2)))}")
     return lines
 
 
-def _correlation(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Pearson's coefficient over the known values; 0 where one of them is constant."""
-    known = ~np.isnan(truth)
-    a, b = truth[known], predicted[known]
-    if len(a) == 0 or np.ptp(a) == 0 or np.ptp(b) <= 1e-12 * max(np.abs(b).max(), 1e-300):
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1])
-
-
 def _class_lines(name: str, levels: Sequence[object], codes: np.ndarray, frequencies: np.ndarray) -> list[str]:
-    """The confusion matrix of one target, its accuracy and Cramer's coefficient."""
+    """The confusion matrix of one target, and its accuracy."""
     counts = confusion_matrix(codes, frequencies)
     texts = [str(level) for level in levels]
     label = max(len(r"REAL\PRED"), *(len(text) for text in texts))
@@ -345,28 +308,7 @@ def _class_lines(name: str, levels: Sequence[object], codes: np.ndarray, frequen
     lines += [row(text, counts[i], counts[i].sum()) for i, text in enumerate(texts)]
     lines += [rule, row("", counts.sum(axis=0), counts.sum())]
     lines.append(f"     Accuracy: {clus_number(confusion_measures(counts)['accuracy'], 6)}")
-    return [*lines, f"     Cramer's coefficient: {clus_number(cramer(counts), 6)}", ""]
-
-
-def cramer(counts: np.ndarray) -> float:
-    """Return Cramer's coefficient of a table of counts; 0 where all are in one row or column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.clus.text import cramer
-    >>> cramer(np.array([[3, 0], [0, 2]])), cramer(np.array([[3, 0], [2, 0]]))
-    (1.0, 0.0)
-    """
-    counts = np.asarray(counts, float)
-    total = counts.sum()
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / total if total else counts
-    smaller = min((counts.sum(axis=1) > 0).sum(), (counts.sum(axis=0) > 0).sum()) - 1
-    if smaller < 1:
-        return 0.0
-    cells = expected > 0
-    square = ((counts - expected)[cells] ** 2 / expected[cells]).sum()
-    return float(np.sqrt(square / (total * smaller)))
+    return [*lines, ""]
 
 
 def _label_lines(dataset: Dataset, means: Mapping[str, np.ndarray], training: Target) -> list[str]:
@@ -445,7 +387,7 @@ def head_lines(path: Path, values: Values, examples: Examples) -> list[str]:
 
 
 def run_lines(number: int, fitted: Fitted, level_is_chosen: bool) -> list[str]:
-    """Return the start of a run: its number, times, and how large the models are.
+    """Return the start of a run: its number, and how large the models are.
 
     Parameters
     ----------
@@ -460,10 +402,7 @@ def run_lines(number: int, fitted: Fitted, level_is_chosen: bool) -> list[str]:
     lines.append(f"FTValue (FTest): {fitted.f_test}")
     if level_is_chosen:
         lines.append(f"Level of supervision: {fitted.level:g}")
-    grown = [model for model in fitted.models if model.name != "Pruned"]
-    lines.append(f"Induction Time: {clus_number(max(model.seconds for model in grown))} sec")
-    pruned = sum(model.seconds for model in fitted.models if model.name == "Pruned")
-    lines += [f"Pruning Time: {clus_number(pruned)} sec", "Model information:"]
+    lines.append("Model information:")
     return [*lines, *(f"     {model.name}: {size_text(model)}" for model in fitted.models), ""]
 
 
@@ -485,9 +424,7 @@ def errors_on(title: str, dataset: Dataset, means: Mapping[str, np.ndarray], tra
     return [*heading(title, "-"), "", *error_lines(dataset, means, train.target), ""]
 
 
-def shown_models(
-    models: Sequence[Model], output: OutputChoices, names: Sequence[str], task: str, trees: bool
-) -> list[str]:
+def shown_models(models: Sequence[Model], output: OutputChoices, names: Sequence[str], task: str) -> list[str]:
     """Return the models that are to be shown.
 
     Parameters
@@ -500,58 +437,12 @@ def shown_models(
         Names of the features.
     task : str
         The task.
-    trees : bool
-        Whether the trees of ensembles are written, too.
     """
     lines = []
     for model in models:
         if _SHOWN.get(model.name, "others") in output.models:
-            lines += [*heading(f"{model.name} Model", "*"), "", *model_lines(model, names, task, trees), ""]
+            shown = [f"Forest with {len(model.trees)} models"]
+            if not model.is_forest:
+                shown = tree_lines(model.trees[0], model.columns, names, task)
+            lines += [*heading(f"{model.name} Model", "*"), "", *shown, ""]
     return lines
-
-
-def prediction_lines(dataset: Dataset, means: Mapping[str, np.ndarray], relation: str) -> list[str]:
-    """Return an ARFF file with the true and the predicted targets, and the frequencies of classes and labels.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The examples.
-    means : mapping of str to ndarray
-        What each model predicts for the columns of the target.
-    relation : str
-        Name of the data.
-    """
-    assert dataset.target is not None
-    task = get_task(dataset.task)
-    columns = task.columns(dataset.target, dataset.hierarchy)
-    truth = dataset.target.dense()
-    is_labels = task_target(dataset.task).kind == "labels"
-    declared, cells = [], []
-    for v, name in enumerate(columns.names):
-        levels: Levels | None = ("0", "1") if is_labels else columns.levels[v]
-        declared.append((name, levels))
-        cells.append(_cells(truth[:, v], levels))
-    for model, predicted in means.items():
-        for v, name in enumerate(columns.names):
-            own = predicted[:, columns.variable == v]
-            levels = ("0", "1") if is_labels else columns.levels[v]
-            decided = own[:, 0] if levels is None else (own[:, 0] >= 0.5) if is_labels else own.argmax(axis=1)
-            declared.append((f"{model}-p-{name}", levels))
-            cells.append(_cells(np.asarray(decided, float), levels))
-            for i, level in enumerate(() if levels is None else ("1",) if is_labels else levels):
-                declared.append((f"{model}-p-{name}-{level}", None))
-                cells.append(_cells(own[:, i], None))
-    lines = [f"@relation {quote(f'{relation}-predictions')}", ""]
-    lines += [f"@attribute {quote(name)} {_domain(levels)}" for name, levels in declared]
-    return [*lines, "", "@data", *(",".join(row) for row in zip(*cells, strict=True))]
-
-
-def _domain(levels: Sequence[object] | None) -> str:
-    return "numeric" if levels is None else "{" + ",".join(quote(str(level)) for level in levels) + "}"
-
-
-def _cells(values: np.ndarray, levels: Sequence[object] | None) -> list[str]:
-    if levels is None:
-        return ["?" if np.isnan(value) else repr(float(value)) for value in values]
-    return ["?" if np.isnan(value) or value < 0 else quote(str(levels[int(value)])) for value in values]

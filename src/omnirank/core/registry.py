@@ -51,8 +51,6 @@ class Method:
         Constructor parameters that the name fixes.
     reference : str
         Citation.
-    aliases : tuple of str
-        Further names.
     uses_target : bool
         Whether the scores depend on the target where there is one; those of controls do not.
     data : {"table", "relational"}
@@ -72,7 +70,6 @@ class Method:
     supervision: tuple[str, ...] = SUPERVISION
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reference: str = ""
-    aliases: tuple[str, ...] = ()
     uses_target: bool = True
     data: str = "table"
 
@@ -86,8 +83,7 @@ class Method:
                 + (f", not {sorted(odd)[0]!r}" if odd else "")
             )
         check("data", self.data, choice(*DATA))
-        for name in ("supervision", "aliases"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "supervision", tuple(self.supervision))
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
     def load(self) -> type[Any]:
@@ -120,7 +116,6 @@ def _other_method(method: Method, name: str, value: Any) -> str:
 
 
 _methods: dict[str, Method] = {}
-_names: dict[str, str] = {}
 _loaded = False
 
 
@@ -150,10 +145,7 @@ def register(method: Method, *, replace: bool = False) -> Method:
 
 def unregister(name: str) -> None:
     """Take a method out of the registry."""
-    method = get_method(name)
-    del _methods[method.name]
-    for known in (method.name, *method.aliases):
-        del _names[known.lower()]
+    del _methods[get_method(name).name]
 
 
 def methods(task: str | None = None, supervision: str | None = None, data: str | None = "table") -> list[Method]:
@@ -218,7 +210,7 @@ def _has(ranker: Any, name: str, value: Any) -> bool:
 
 
 def get_method(name: str) -> Method:
-    """Return the method of that name or alias.
+    """Return the method of that name.
 
     Examples
     --------
@@ -229,9 +221,9 @@ def get_method(name: str) -> Method:
     """
     _load_all()
     try:
-        return _methods[_names[name.lower()]]
+        return _methods[name.lower()]
     except KeyError:
-        hint = f"{did_you_mean(name.lower(), _names)}; methods: {', '.join(sorted(_methods))}"
+        hint = f"{did_you_mean(name.lower(), _methods)}; methods: {', '.join(sorted(_methods))}"
         raise ParameterError(f"there is no method {name!r}{hint}") from None
 
 
@@ -248,7 +240,7 @@ def make_ranker(name: str, **parameters: Any) -> Any:
     Parameters
     ----------
     name : str
-        Name or alias of a registered method.
+        Name of a registered method.
     **parameters
         Constructor parameters of the ranker.
 
@@ -273,15 +265,10 @@ def _load_all() -> None:
 
 
 def _add(method: Method, replace: bool) -> Method:
-    for name in (method.name, *method.aliases):
-        owner = _names.get(name.lower())
-        if owner is not None and not (replace and owner == method.name):
-            again = setting("replace", True)
-            raise ParameterError(f"there is a method called {name!r} already: choose another name, or {again}")
-    if method.name in _methods:
-        unregister(method.name)
+    if method.name in _methods and not replace:
+        again = setting("replace", True)
+        raise ParameterError(f"there is a method called {method.name!r} already: choose another name, or {again}")
     _methods[method.name] = method
-    _names.update({name.lower(): method.name for name in (method.name, *method.aliases)})
     return method
 
 

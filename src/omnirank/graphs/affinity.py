@@ -279,31 +279,6 @@ def spectral_scores(values: np.ndarray, affinity: Any) -> np.ndarray:
     return np.maximum(scores, 0.0)
 
 
-def leading_scores(values: np.ndarray, affinity: Any, n_vectors: int) -> np.ndarray:
-    r"""Return :math:`\varphi_3 = \sum_{j=2}^{k} (2 - \lambda_j) (\hat f' u_j)^2` of each column, larger is better.
-
-    :math:`\lambda_j, u_j` are the eigenpairs of :math:`\hat L`, the smallest eigenvalue (0) first.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, C)
-        The columns f.
-    affinity : ndarray or sparse array of shape (n, n)
-        The symmetric affinities S.
-    n_vectors : int
-        The number k.
-    """
-    root = np.sqrt(degrees(affinity))
-    eigenvalues, vectors = smallest_pairs(affinity, n_vectors)
-    scores = np.empty(values.shape[1])
-    for part, columns in _parts(values):
-        scaled = root[:, None] * columns
-        size = np.einsum("ij,ij->j", scaled, scaled)
-        shares = (vectors[:, 1:].T @ scaled) ** 2 / np.where(size > 0, size, 1.0)
-        scores[part] = (2 - eigenvalues[1:]) @ shares
-    return scores
-
-
 def degrees(affinity: Any) -> np.ndarray:
     """Return the sums of the rows of a dense or sparse matrix.
 

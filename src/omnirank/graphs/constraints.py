@@ -8,10 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import blocks, run_parallel
-from omnirank.core.parameters import check_weights
-from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.graphs.affinity import Edges, degrees, heat_of_rows, kernel_width, laplacian_scores, neighbor_edges
 from omnirank.tasks import get_task
@@ -110,9 +107,7 @@ class NumberSimilarity:
 LabelSimilarity = SetSimilarity | FewSets | NumberSimilarity
 
 
-def label_similarity(
-    dataset: Dataset, labelled: np.ndarray, quantile: float, label_weights: ArrayLike | str | None = None
-) -> LabelSimilarity:
+def label_similarity(dataset: Dataset, labelled: np.ndarray, quantile: float) -> LabelSimilarity:
     """Return the similarity of the targets of labelled examples.
 
     Parameters
@@ -123,8 +118,6 @@ def label_similarity(
         Numbers of the labelled examples.
     quantile : float
         Which quantile of the squared distances of numbers the width of their kernel is.
-    label_weights : None, "frequency" or array-like
-        Weights of labels; "frequency": the share of labelled examples that have the label.
 
     Examples
     --------
@@ -136,8 +129,6 @@ def label_similarity(
     [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     task = get_task(dataset.task)
-    if label_weights is not None and task.kind != "labels":
-        raise ParameterError("label_weights", label_weights, f"it is for label sets, not for {task.name}")
     target = dataset.target
     assert target is not None
     columns = task.columns(target.take(labelled), dataset.hierarchy)
@@ -150,16 +141,7 @@ def label_similarity(
         values = np.where(known, (scaled - centre) / np.where(spread > 0, spread, 1.0), 0.0)
         return NumberSimilarity(values, known.astype(np.float64), kernel_width(values, quantile))
     inside = np.where(known, cells, 0.0)
-    weights = columns.weights[columns.variable]
-    if label_weights is not None:
-        weights = weights * _given_weights(label_weights, inside, known)
-    return SetSimilarity(inside, known.astype(np.float64), weights).looked_up()
-
-
-def _given_weights(given: ArrayLike | str, inside: np.ndarray, known: np.ndarray) -> np.ndarray:
-    if isinstance(given, str) and given == "frequency":
-        return inside.sum(axis=0) / np.maximum(1, known.sum(axis=0))
-    return check_weights("label_weights", given, inside.shape[1], "label", "None, 'frequency' or ")
+    return SetSimilarity(inside, known.astype(np.float64), columns.weights[columns.variable]).looked_up()
 
 
 def soft_constrained_scores(

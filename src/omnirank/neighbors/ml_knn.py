@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from omnirank.tasks.measuring import share_right, true_target
 from omnirank.tasks.variables import decode_levels
 
 
+@dataclass(eq=False, repr=False)
 class MLkNN(UnsavedModel, BaseEstimator):
     r"""Lazy multi-label learner of Zhang and Zhou.
 
@@ -89,21 +91,12 @@ class MLkNN(UnsavedModel, BaseEstimator):
         "n_jobs": JOBS,
     }
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        smoothing: float = 1.0,
-        feature_weights: ArrayLike | None = None,
-        threshold: float = 0.5,
-        hierarchy: Hierarchy | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.feature_weights = feature_weights
-        self.threshold = threshold
-        self.hierarchy = hierarchy
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    smoothing: float = 1.0
+    feature_weights: ArrayLike | None = None
+    threshold: float = 0.5
+    hierarchy: Hierarchy | None = None
+    n_jobs: int | None = None
 
     def fit(self, X: FeaturesLike, y: TargetLike | None = None) -> MLkNN:
         """Count the labels of the neighbours of all training examples.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from omnirank.core.parallel import counted_steps
 from omnirank.core.parameters import Domain, choice, count, number
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns, graph_columns
 from omnirank.rankers._fitting import warn_unless
@@ -33,6 +31,7 @@ LOSSES = ("root", "squares")
 Parameters = dict[str, np.ndarray]
 
 
+@dataclass(eq=False, repr=False)
 class AgnosRanker(BaseRanker):
     r"""Rank features without a target by what an auto-encoder needs to reconstruct all of them (AgnoS-S).
 
@@ -104,29 +103,13 @@ class AgnosRanker(BaseRanker):
     supported_tasks = TaskNames("none")
     supported_supervision = ("unsupervised",)
 
-    def __init__(
-        self,
-        n_hidden: int | str = "auto",
-        penalty: float = 1.0,
-        loss: str = "root",
-        n_epochs: int = 1000,
-        tolerance: float = 1e-3,
-        learning_rate: float = 0.01,
-        batch_size: int = 8,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_hidden = n_hidden
-        self.penalty = penalty
-        self.loss = loss
-        self.n_epochs = n_epochs
-        self.tolerance = tolerance
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
+    n_hidden: int | str = "auto"
+    penalty: float = 1.0
+    loss: str = "root"
+    n_epochs: int = 1000
+    tolerance: float = 1e-3
+    learning_rate: float = 0.01
+    batch_size: int = 8
 
     def _rank(self, dataset: Dataset) -> Ranking:
         scores = np.zeros(dataset.n_features)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, TypeVar
 
@@ -72,12 +73,14 @@ class _TableSelector(SelectorMixin, BaseEstimator):
 
 
 # Without keys, scikit-learn leaves `transform` as it is written here: a Dataset stays a Dataset.
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaseRanker(_TableSelector, auto_wrap_output_keys=()):  # type: ignore[call-arg]
     """Base of all rankers: a scikit-learn selector whose subclasses only compute scores.
 
-    A subclass has a method ``_rank(dataset)``. One with parameters of its own has a constructor that stores them, and
-    takes and passes on those of all rankers. One that uses weights of examples is a `WeightedRanker` and has
-    ``_rank(dataset, sample_weight=None)``; rows of weight 0 are dropped before.
+    A subclass has a method ``_rank(dataset)``. Parameters of its own are fields of a dataclass, decorated by
+    ``@dataclass(eq=False, repr=False)``, or stored by a constructor that passes on those of all rankers.
+    One that uses weights of examples is a `WeightedRanker` and has ``_rank(dataset, sample_weight=None)``; rows
+    of weight 0 are dropped before.
 
     Where ``supported_supervision`` is ("unsupervised",), the target is not read. Where the method takes numbers as
     target and nothing else, whole numbers are numbers too, not classes.
@@ -108,12 +111,16 @@ class BaseRanker(_TableSelector, auto_wrap_output_keys=()):  # type: ignore[call
     --------
     A method of one's own:
 
+    >>> from dataclasses import dataclass
     >>> import numpy as np
     >>> import omnirank as om
     >>> from omnirank.rankers.base import BaseRanker
-    >>> class RangeRanker(BaseRanker):
+    >>> @dataclass(eq=False, repr=False)
+    ... class RangeRanker(BaseRanker):
+    ...     power: float = 1.0
+    ...
     ...     def _rank(self, dataset):
-    ...         return self._ranking(dataset, np.ptp(dataset.features.numeric, axis=0), "range")
+    ...         return self._ranking(dataset, np.ptp(dataset.features.numeric, axis=0) ** self.power, "range")
     >>> ranker = RangeRanker(n_features_to_select=1).fit([[1.0, 5.0], [2.0, 9.0]])
     >>> ranker.ranking_
     Ranking(range, clustering, 2 features: x1 4, x0 1)
@@ -130,19 +137,11 @@ class BaseRanker(_TableSelector, auto_wrap_output_keys=()):  # type: ignore[call
     # The domains of parameters, checked by fit; a subclass adds its own.
     _parameter_checks: ClassVar[Mapping[str, Domain]] = {"random_state": SEED, "n_jobs": JOBS}
 
-    def __init__(
-        self,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: int | float | str | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    task: str = "auto"
+    hierarchy: Hierarchy | None = None
+    n_features_to_select: int | float | str | None = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     @abstractmethod
     def _rank(self, dataset: Dataset) -> Ranking | Mapping[str, Ranking]:

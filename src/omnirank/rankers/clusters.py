@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +10,7 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import Domain, count, number
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import MOST_DENSE
 from omnirank.graphs.columns import GraphColumns
@@ -29,6 +28,7 @@ from omnirank.rankers._fitting import warn_unless
 from omnirank.rankers.laplacian import N_NEIGHBORS, PART, WIDTH, GraphRanker
 
 
+@dataclass(eq=False, repr=False)
 class MCFSRanker(GraphRanker):
     r"""Rank features without a target by multi-cluster feature selection (MCFS).
 
@@ -86,23 +86,10 @@ class MCFSRanker(GraphRanker):
         "width": WIDTH,
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 5,
-        n_coefficients: int = 50,
-        n_neighbors: int = 5,
-        width: float | str = "auto",
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_clusters = n_clusters
-        self.n_coefficients = n_coefficients
-        self.n_neighbors = n_neighbors
-        self.width = width
+    n_clusters: int = 5
+    n_coefficients: int = 50
+    n_neighbors: int = 5
+    width: float | str = "auto"
 
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values = columns.values
@@ -121,6 +108,7 @@ class MCFSRanker(GraphRanker):
             raise ParameterError("width", self.width, f"{advice}: choose a larger one, or 'auto'")
 
 
+@dataclass(eq=False, repr=False)
 class NDFSRanker(GraphRanker):
     r"""Rank features without a target by non-negative discriminative feature selection (NDFS).
 
@@ -194,31 +182,14 @@ class NDFSRanker(GraphRanker):
         "tol": number(0),
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        gamma: float = 1e9,
-        n_neighbors: int = 5,
-        width: float | str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.max_iter = max_iter
-        self.tol = tol
+    n_clusters: int = 5
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1e9
+    n_neighbors: int = 5
+    width: float | str = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-4
 
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values = columns.values
@@ -233,6 +204,7 @@ class NDFSRanker(GraphRanker):
         return columns.by_feature(columns.effects(row_norms(fit.coefficients)))
 
 
+@dataclass(eq=False, repr=False)
 class UDFSRanker(GraphRanker):
     r"""Rank features without a target by unsupervised discriminative feature selection (UDFS).
 
@@ -301,25 +273,11 @@ class UDFSRanker(GraphRanker):
         "tol": number(0),
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 5,
-        gamma: float = 0.1,
-        n_neighbors: int = 5,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.tol = tol
+    n_clusters: int = 5
+    gamma: float = 0.1
+    n_neighbors: int = 5
+    max_iter: int = 1000
+    tol: float = 1e-4
 
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         chosen = columns.independent()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.parameters import Domain, choice
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Levels, Table
 from omnirank.rankers.base import BaseRanker, WeightedRanker
 from omnirank.shards.dataset import ShardedDataset
@@ -26,6 +24,7 @@ _BLOCKS = 64
 _LARGEST = 1e150
 
 
+@dataclass(eq=False, repr=False)
 class DispersionRanker(WeightedRanker):
     r"""Importance of a feature: how much its values vary, whatever the target.
 
@@ -64,17 +63,7 @@ class DispersionRanker(WeightedRanker):
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {"measure": choice(*MEASURES)}
 
-    def __init__(
-        self,
-        measure: str = "variance",
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.measure = measure
+    measure: str = "variance"
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()

@@ -206,7 +206,13 @@ class EnsembleRanker(BaseRanker):
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
+        super().__init__(
+            task=task,
+            hierarchy=hierarchy,
+            n_features_to_select=n_features_to_select,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.importance = importance
         self.ensemble = ensemble
         self.n_trees = n_trees

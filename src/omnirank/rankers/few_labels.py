@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import Domain, count, number
-from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import neighbor_edges, refuse_dense
 from omnirank.graphs.columns import GraphColumns
@@ -31,6 +30,7 @@ from omnirank.tasks import get_task
 _QUANTILE = 0.2
 
 
+@dataclass(eq=False, repr=False)
 class SCLSRanker(QuotientRanker):
     r"""Rank features with few labels by the soft-constrained Laplacian score (S-CLS).
 
@@ -59,9 +59,6 @@ class SCLSRanker(QuotientRanker):
     width : float or "auto"
         The number :math:`\lambda`; "auto": the 20th percentile of the squared distances of two examples (of 1000
         examples, where there are more). :math:`\lambda_Y` is always this percentile for the targets.
-    label_weights : None, "frequency" or array-like
-        Weights of the labels of label sets, times those of a hierarchy; "frequency": the share of labelled examples
-        that have the label. None: 1 each.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The method is deterministic: the seed is not used.
 
@@ -92,32 +89,20 @@ class SCLSRanker(QuotientRanker):
     method = "s-cls"
     supported_tasks = TaskNames("classes", "labels", "numbers", "none")
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        width: float | str = "auto",
-        label_weights: ArrayLike | str | None = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.label_weights = label_weights
+    n_neighbors: int = 5
+    width: float | str = "auto"
 
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values, labelled = columns.values, np.flatnonzero(dataset.labelled)
         similarity = None
         if len(labelled):
-            similarity = label_similarity(dataset, labelled, _QUANTILE, self.label_weights)
+            similarity = label_similarity(dataset, labelled, _QUANTILE)
         edges = neighbor_edges(values, self.n_neighbors, self.n_jobs)
         width = self._kernel_width(values, _QUANTILE)
         return soft_constrained_scores(values, edges, width, labelled, similarity, self.n_jobs)
 
 
+@dataclass(eq=False, repr=False)
 class SFSSRanker(GraphRanker):
     r"""Rank features for classes or label sets, with all or some examples labelled, by structural selection (SFSS).
 
@@ -191,29 +176,13 @@ class SFSSRanker(GraphRanker):
         "tol": number(0),
     }
 
-    def __init__(
-        self,
-        mu: float = 1.0,
-        gamma: float = 1.0,
-        label_weight: float = 1e6,
-        n_neighbors: int = 5,
-        width: float | str = "auto",
-        max_iter: int = 200,
-        tol: float = 1e-4,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.mu = mu
-        self.gamma = gamma
-        self.label_weight = label_weight
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.max_iter = max_iter
-        self.tol = tol
+    mu: float = 1.0
+    gamma: float = 1.0
+    label_weight: float = 1e6
+    n_neighbors: int = 5
+    width: float | str = "auto"
+    max_iter: int = 200
+    tol: float = 1e-4
 
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values, labelled = columns.values, dataset.labelled
@@ -235,6 +204,7 @@ def known_labels(dataset: Dataset) -> np.ndarray:
     return np.where(known, cells, means) * dataset.labelled[:, None]
 
 
+@dataclass(eq=False, repr=False)
 class STRLaplaceRanker(QuotientRanker):
     r"""Rank features by a Laplacian score for regression, with all or some examples labelled.
 
@@ -292,19 +262,8 @@ class STRLaplaceRanker(QuotientRanker):
         "labelled_weight": number(above=0, most=1e6),
     }
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        labelled_weight: float = 5.0,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_neighbors = n_neighbors
-        self.labelled_weight = labelled_weight
+    n_neighbors: int = 5
+    labelled_weight: float = 5.0
 
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values, y = columns.values, standardised_target(dataset)
@@ -325,6 +284,7 @@ def standardised_target(dataset: Dataset) -> np.ndarray:
     return (values - values[dataset.labelled].mean()) / (spread if spread > 0 else 1.0)
 
 
+@dataclass(eq=False, repr=False)
 class ThreeWayRanker(Resampling):
     r"""Rank features of label sets by resampling examples, features and labels at once (3-3FS).
 
@@ -366,21 +326,9 @@ class ThreeWayRanker(Resampling):
     feature_share = "sqrt"
     label_share = "sqrt"
 
-    def __init__(
-        self,
-        base: BaseEstimator | str = "s-cls",
-        n_iterations: int | str = "auto",
-        aggregate: str = "mean",
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.base = base
-        self.n_iterations = n_iterations
-        self.aggregate = aggregate
+    base: BaseEstimator | str = "s-cls"
+    n_iterations: int | str = "auto"
+    aggregate: str = "mean"
 
     def _method(self, base: str) -> str:
         return "3-3fs"

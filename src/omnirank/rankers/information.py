@@ -15,9 +15,7 @@ from omnirank.core.parallel import blocks, run_parallel, worker_count
 from omnirank.core.parameters import Domain, choice, count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
@@ -30,12 +28,10 @@ from omnirank.tasks import get_task
 NEIGHBOR_MEASURE = "mutual-information"
 LABEL_SETS = ("binary-relevance", "label-powerset", "pruned-powerset")
 
-_AGGREGATES = {"mean": None, "max": np.max, "min": np.min}
 # Blocks of features; their number does not depend on that of the workers.
 _BLOCKS = 64
 # What a worker takes for each row of a feature: different values and their codes, or neighbours.
 _COUNTING_BYTES, _NEIGHBOR_BYTES = 80, 200
-BINNINGS = ("equal-frequency", "equal-width")
 # Bytes per row: a feature while parts of it are put together, and likewise a target variable with its columns of
 # counts.
 _FEATURE = 16
@@ -214,7 +210,7 @@ def _entropy(shares: np.ndarray, axis: int) -> np.ndarray:
 # -- numbers in bins ------------------------------------------------------------------------------------------
 
 
-def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int, binning: str) -> tuple[np.ndarray, bool]:
+def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int) -> tuple[np.ndarray, bool]:
     """Return a feature as numbers of levels or bins from 0 on (-1 = missing), and whether values were put into bins.
 
     Levels of a nominal feature stay as they are, and so do the values of a number that has at most ``n_bins``
@@ -230,8 +226,6 @@ def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int, binnin
         Weights of the examples.
     n_bins : int
         Number of bins.
-    binning : {"equal-frequency", "equal-width"}
-        How bins are made.
 
     Examples
     --------
@@ -239,9 +233,9 @@ def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int, binnin
     >>> from omnirank.data.table import Table
     >>> from omnirank.rankers.information import feature_codes
     >>> table = Table.from_numeric(np.array([[0.0], [0.0], [1.0], [9.0], [np.nan]]))
-    >>> feature_codes(table, 0, np.ones(5), 2, "equal-frequency")
+    >>> feature_codes(table, 0, np.ones(5), 2)
     (array([ 0,  0,  1,  1, -1]), True)
-    >>> feature_codes(table, 0, np.ones(5), 3, "equal-width")
+    >>> feature_codes(table, 0, np.ones(5), 3)
     (array([ 0,  0,  1,  2, -1]), False)
     """
     if table.is_nominal[i]:
@@ -251,7 +245,7 @@ def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int, binnin
     if binned:
         known = codes >= 0
         of = codes[known]
-        codes[known] = (_widths if binning == "equal-width" else _frequencies)(values, of, weights[known], n_bins)[of]
+        codes[known] = _frequencies(of, weights[known], n_bins)[of]
     return codes, binned
 
 
@@ -280,7 +274,7 @@ def _stored_values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
     return values, codes
 
 
-def _frequencies(values: np.ndarray, of: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
+def _frequencies(of: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
     """Bin of each value: that of the middle of its ranks, so that examples of one value are never parted.
 
     A value that most examples share gets a bin of its own, wherever in the order it is.
@@ -289,12 +283,6 @@ def _frequencies(values: np.ndarray, of: np.ndarray, weights: np.ndarray, n_bins
     ends = np.cumsum(sizes)
     middle = (ends - sizes / 2) / ends[-1]
     return np.minimum((n_bins * middle).astype(np.intp), n_bins - 1)
-
-
-def _widths(values: np.ndarray, of: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bin of each value by its place between the smallest and the largest, in halves, which do not overflow."""
-    place = (values / 2 - values[0] / 2) / (values[-1] / 2 - values[0] / 2)
-    return np.minimum((n_bins * place).astype(np.intp), n_bins - 1)
 
 
 # -- mutual information by nearest neighbours -----------------------------------------------------------------
@@ -415,6 +403,7 @@ def _chosen(data: ShardedDataset, n_jobs: int | None, worker_bytes: int) -> list
 # -- the ranker ----------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class InformationRanker(WeightedRanker):
     r"""Importance of a feature: how much it tells, alone, about the class.
 
@@ -453,12 +442,8 @@ class InformationRanker(WeightedRanker):
         The score.
     label_sets : {"binary-relevance", "label-powerset", "pruned-powerset"}
         What label sets become.
-    aggregate : {"mean", "max", "min"}
-        How the scores for several targets or labels become one.
     n_bins : int
         Number of bins.
-    binning : {"equal-frequency", "equal-width"}
-        How numbers are put into bins.
     min_count : int
         Number of examples that a label set of the pruned power set has at least.
     n_neighbors : int
@@ -493,9 +478,7 @@ class InformationRanker(WeightedRanker):
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "measure": choice(*MEASURES, NEIGHBOR_MEASURE),
         "label_sets": choice(*LABEL_SETS),
-        "aggregate": choice(*_AGGREGATES),
         "n_bins": count(2),
-        "binning": choice(*BINNINGS),
         "min_count": count(1),
         "n_neighbors": count(1),
     }
@@ -506,29 +489,11 @@ class InformationRanker(WeightedRanker):
     )
     supported_supervision = ("supervised",)
 
-    def __init__(
-        self,
-        measure: str = "information-gain",
-        label_sets: str = "binary-relevance",
-        aggregate: str = "mean",
-        n_bins: int = 10,
-        binning: str = "equal-frequency",
-        min_count: int = 6,
-        n_neighbors: int = 3,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.measure = measure
-        self.label_sets = label_sets
-        self.aggregate = aggregate
-        self.n_bins = n_bins
-        self.binning = binning
-        self.min_count = min_count
-        self.n_neighbors = n_neighbors
+    measure: str = "information-gain"
+    label_sets: str = "binary-relevance"
+    n_bins: int = 10
+    min_count: int = 6
+    n_neighbors: int = 3
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         if sample_weight is not None and self.measure == NEIGHBOR_MEASURE:
@@ -592,7 +557,7 @@ class _Scored:
 
     def _score(self, i: int, totals: list[np.ndarray], others: list[tuple[Variable, float]]) -> float:
         ranker, table = self.ranker, self.dataset.features
-        codes, binned = feature_codes(table, i, self.weights, ranker.n_bins, ranker.binning)
+        codes, binned = feature_codes(table, i, self.weights, ranker.n_bins)
         if ranker.measure == NEIGHBOR_MEASURE and binned:
             own = Variable.of_numbers(table.column(i).astype(np.float64))
             return self._aggregated(*self._by_neighbors(own, others))
@@ -635,10 +600,7 @@ class _Scored:
         return np.array(values), np.array([weight for _, weight in others])
 
     def _aggregated(self, values: np.ndarray, alpha: np.ndarray) -> float:
-        if not len(values):
-            return 0.0
-        chosen = _AGGREGATES[self.ranker.aggregate]
-        return float(np.average(values, weights=alpha) if chosen is None else chosen(values))
+        return float(np.average(values, weights=alpha)) if len(values) else 0.0
 
 
 def _varies(total: np.ndarray) -> np.ndarray:

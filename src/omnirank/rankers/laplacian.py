@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +13,13 @@ from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import Domain, choice, count, number
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import (
     full_heat,
     kernel_width,
     laplacian_scores,
-    leading_scores,
     neighbor_edges,
     refuse_dense,
     spectral_scores,
@@ -88,6 +86,7 @@ class QuotientRanker(GraphRanker):
         return scores.max() + scores.min() - scores
 
 
+@dataclass(eq=False, repr=False)
 class LaplacianRanker(QuotientRanker):
     r"""Rank features without a target by the Laplacian score: how little they vary between neighbours.
 
@@ -106,8 +105,6 @@ class LaplacianRanker(QuotientRanker):
     ----------
     n_neighbors : int
         Number of neighbours k.
-    kernel : {"heat", "binary"}
-        Affinity of neighbours: as above, or 1.
     width : float or "auto"
         The number t; "auto": the median squared distance of two examples (of 1000 examples, where there are more).
     task, hierarchy, n_features_to_select, random_state, n_jobs
@@ -142,35 +139,18 @@ class LaplacianRanker(QuotientRanker):
     supported_tasks = TaskNames("none")
     supported_supervision = ("unsupervised",)
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {"kernel": choice("heat", "binary")}
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        kernel: str = "heat",
-        width: float | str = "auto",
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.width = width
+    n_neighbors: int = 5
+    width: float | str = "auto"
 
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
-        if self.kernel == "heat":
-            return laplacian_scores(columns.values, self._neighbor_affinity(columns.values))
-        edges = neighbor_edges(columns.values, self.n_neighbors, self.n_jobs)
-        return laplacian_scores(columns.values, edges.weighted(np.ones(len(edges.first))))
+        return laplacian_scores(columns.values, self._neighbor_affinity(columns.values))
 
 
 # Affinities below it are lost beside the 1 of an example and itself.
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class SPECRanker(QuotientRanker):
     r"""Rank features without a target by spectral feature selection (SPEC).
 
@@ -178,19 +158,15 @@ class SPECRanker(QuotientRanker):
     :math:`(\lambda_j, u_j)` of :math:`\hat L = D^{-1/2} (D - S) D^{-1/2}`, smallest first, and
     :math:`a_j = \hat f' u_j`, :math:`\hat f = D^{1/2} f / \|D^{1/2} f\|`, the score of feature f is one of
 
-    .. math:: \varphi_1 = \sum_j a_j^2 \lambda_j, \quad \varphi_2 = \frac{\sum_{j \ge 2} a_j^2 \lambda_j}{1 - a_1^2},
-        \quad \varphi_3 = \sum_{j=2}^{k} (2 - \lambda_j) a_j^2
+    .. math:: \varphi_1 = \sum_j a_j^2 \lambda_j, \quad \varphi_2 = \frac{\sum_{j \ge 2} a_j^2 \lambda_j}{1 - a_1^2}
 
-    Small values of the first two are good, large ones of the third. :math:`\varphi_2` is the Laplacian score on the
-    same graph. No eigenvectors are needed for the first two. Features are standardised and nominal ones taken apart
-    as in `LaplacianRanker`.
+    Small values are good. :math:`\varphi_2` is the Laplacian score on the same graph. No eigenvectors are needed.
+    Features are standardised and nominal ones taken apart as in `LaplacianRanker`.
 
     Parameters
     ----------
-    form : {"phi2", "phi1", "phi3"}
+    form : {"phi2", "phi1"}
         The score.
-    n_vectors : int
-        The number k of :math:`\varphi_3`.
     n_neighbors : int or None
         None: affinities of all pairs. A number: only of examples of which one is among so many nearest of the other,
         with 0 for all others and for an example and itself.
@@ -223,8 +199,8 @@ class SPECRanker(QuotientRanker):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 5))
     >>> X[:, 2] += 6 * (np.arange(200) % 2)
-    >>> [om.rankers.SPECRanker(form).fit(X).ranking_.top(1) for form in ("phi1", "phi2", "phi3")]
-    [['x2'], ['x2'], ['x2']]
+    >>> [om.rankers.SPECRanker(form).fit(X).ranking_.top(1) for form in ("phi1", "phi2")]
+    [['x2'], ['x2']]
     """
 
     method = "spec"
@@ -232,42 +208,22 @@ class SPECRanker(QuotientRanker):
     supported_supervision = ("unsupervised",)
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "form": choice("phi1", "phi2", "phi3"),
-        "n_vectors": count(2),
+        "form": choice("phi1", "phi2"),
         "n_neighbors": choice(None) | count(1),
         "orientation": choice("original", "reversed"),
     }
 
-    def __init__(
-        self,
-        form: str = "phi2",
-        n_vectors: int = 5,
-        n_neighbors: int | None = None,
-        width: float | str = "auto",
-        orientation: str = "original",
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.form = form
-        self.n_vectors = n_vectors
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.orientation = orientation
+    form: str = "phi2"
+    n_neighbors: int | None = None
+    width: float | str = "auto"
+    orientation: str = "original"
 
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         scores = spectral_scores if self.form == "phi1" else laplacian_scores
         return scores(columns.values, self._affinity(columns.values))
 
     def _column_importances(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
-        if self.form == "phi3":
-            scores = leading_scores(columns.values, self._affinity(columns.values), self.n_vectors)
-            self.criterion_ = columns.by_feature(scores)
-        else:
-            scores = super()._column_importances(dataset, columns)
+        scores = super()._column_importances(dataset, columns)
         return scores if self.orientation == "original" else scores.max() + scores.min() - scores
 
     def _affinity(self, values: np.ndarray) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,9 @@ from omnirank.core.parameters import check_weights
 from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
-from omnirank.core.types import ArrayLike, RandomState
+from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.rankers._fitting import recorded_of
@@ -24,6 +24,7 @@ from omnirank.rankers.base import BaseRanker
 from omnirank.rankers.refits import check_takes_weights, is_ranker
 
 
+@dataclass(eq=False, repr=False)
 class PerTargetRanker(BaseRanker):
     r"""Rank features for each target alone, and average the scores over the targets.
 
@@ -65,19 +66,8 @@ class PerTargetRanker(BaseRanker):
     supported_tasks = TaskNames("classes", "numbers", "labels", "mixed")
     supported_supervision = ("supervised", "semi-supervised")
 
-    def __init__(
-        self,
-        ranker: BaseEstimator | None = None,
-        target_weights: Sequence[float] | Mapping[str, float] | None = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.ranker = ranker
-        self.target_weights = target_weights
+    ranker: BaseEstimator | None = None
+    target_weights: Sequence[float] | Mapping[str, float] | None = None
 
     def fit(
         self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None

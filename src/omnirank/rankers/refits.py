@@ -78,7 +78,7 @@ def check_ranker(ranker: Any) -> None:
     """
     if is_ranker(ranker):
         return
-    names = {name for method in methods() for name in (method.name, *method.aliases)}
+    names = {method.name for method in methods()}
     advice = "such as om.EnsembleRanker() or om.make_ranker('relief'); om.methods() lists all names"
     if isinstance(ranker, str) and ranker in names:
         advice = f"such as om.make_ranker({ranker!r})"

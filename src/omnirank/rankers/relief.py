@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -16,9 +17,7 @@ from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import SUPERVISION
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.rankers._fitting import recorded_of
@@ -45,6 +44,7 @@ _MOST_ANCHORS = 1000
 _MOST_SAMPLED, _FEWEST_SAMPLED = 20_000, 1000
 
 
+@dataclass(eq=False, repr=False)
 class ReliefRanker(BaseRanker):
     r"""Rank features by how they differ between neighbours whose targets differ, for any target or none.
 
@@ -153,33 +153,15 @@ class ReliefRanker(BaseRanker):
         "hierarchy_weight": number(above=0, most=1),
     }
 
-    def __init__(
-        self,
-        algorithm: str = "auto",
-        n_neighbors: int | Sequence[int] | str | None = None,
-        n_iterations: float | Sequence[float] = 1.0,
-        target_distance: str = "auto",
-        influence: tuple[float, float] | str | None = "auto",
-        missing: str = "left-out",
-        sigma: float = 0.0,
-        per_target: bool = False,
-        hierarchy_weight: float = 0.75,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.algorithm = algorithm
-        self.n_neighbors = n_neighbors
-        self.n_iterations = n_iterations
-        self.target_distance = target_distance
-        self.influence = influence
-        self.missing = missing
-        self.sigma = sigma
-        self.per_target = per_target
-        self.hierarchy_weight = hierarchy_weight
+    algorithm: str = "auto"
+    n_neighbors: int | Sequence[int] | str | None = None
+    n_iterations: float | Sequence[float] = 1.0
+    target_distance: str = "auto"
+    influence: tuple[float, float] | str | None = "auto"
+    missing: str = "left-out"
+    sigma: float = 0.0
+    per_target: bool = False
+    hierarchy_weight: float = 0.75
 
     def importances_at(self, n_neighbors: int | None = None, n_iterations: int | None = None) -> np.ndarray:
         """Return the importances for fewer neighbours or iterations, from ``checkpoints_``.

@@ -17,10 +17,9 @@ from omnirank.core.parameters import Domain, choice, count, share
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import make_ranker
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import ArrayLike, RandomState
+from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
 from omnirank.rankers._fitting import recorded_of
@@ -101,6 +100,7 @@ class Resampling(BaseRanker):
         return super()._recorded_parameters() | {"base": {"name": type(base).__name__} | own}
 
 
+@dataclass(eq=False, repr=False)
 class ResampledRanker(Resampling):
     r"""Rank features many times, on parts of the data drawn at random, and join the scores.
 
@@ -164,29 +164,13 @@ class ResampledRanker(Resampling):
     (10,)
     """
 
-    def __init__(
-        self,
-        base: BaseEstimator | str = "univariate",
-        examples: str | None = "bootstrap",
-        example_share: float = 0.5,
-        feature_share: float | str | None = None,
-        label_share: float | str | None = None,
-        n_iterations: int | str = "auto",
-        aggregate: str = "mean",
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.base = base
-        self.examples = examples
-        self.example_share = example_share
-        self.feature_share = feature_share
-        self.label_share = label_share
-        self.n_iterations = n_iterations
-        self.aggregate = aggregate
+    base: BaseEstimator | str = "univariate"
+    examples: str | None = "bootstrap"
+    example_share: float = 0.5
+    feature_share: float | str | None = None
+    label_share: float | str | None = None
+    n_iterations: int | str = "auto"
+    aggregate: str = "mean"
 
     def fit(
         self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,9 +13,7 @@ from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import Domain, count, number, share
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.ensembles.errors import error_measure
 from omnirank.ensembles.plan import GrowingData, GrowingRules
@@ -24,6 +23,7 @@ from omnirank.rankers._fitting import warn_unless
 from omnirank.rankers.base import BaseRanker
 
 
+@dataclass(eq=False, repr=False)
 class SEFRRanker(BaseRanker):
     r"""Rank features for classes by a forest that trains itself on unlabelled examples (SEFR).
 
@@ -91,25 +91,11 @@ class SEFRRanker(BaseRanker):
         "max_rounds": count(1),
     }
 
-    def __init__(
-        self,
-        n_trees: int = 100,
-        confidence: float = 0.75,
-        max_features: Any = None,
-        min_samples_leaf: float = 2,
-        max_rounds: int = 100,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.n_trees = n_trees
-        self.confidence = confidence
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_rounds = max_rounds
+    n_trees: int = 100
+    confidence: float = 0.75
+    max_features: Any = None
+    min_samples_leaf: float = 2
+    max_rounds: int = 100
 
     def _rank(self, dataset: Dataset) -> Ranking:
         classes, n_classes = _codes(dataset)

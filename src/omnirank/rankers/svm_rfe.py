@@ -12,9 +12,7 @@ from scipy.stats import rankdata
 from omnirank.core.parallel import counted_steps, run_parallel
 from omnirank.core.parameters import Domain, number, share
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns, graph_columns
 from omnirank.rankers.base import WeightedRanker
@@ -25,6 +23,7 @@ _MOST_STEPS = 1_000_000
 _TOLERANCE = 1e-6
 
 
+@dataclass(eq=False, repr=False)
 class SVMRFERanker(WeightedRanker):
     r"""Rank features by eliminating, again and again, those with the smallest weights in linear SVMs (SVM-RFE).
 
@@ -71,19 +70,8 @@ class SVMRFERanker(WeightedRanker):
     supported_tasks = TaskNames("classes", "labels")
     supported_supervision = ("supervised",)
 
-    def __init__(
-        self,
-        step: float = 0.1,
-        C: float = 1.0,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
-        self.step = step
-        self.C = C
+    step: float = 0.1
+    C: float = 1.0
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         columns = graph_columns(dataset.features)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.rankers.base import WeightedRanker
 from omnirank.rankers.explained import (
@@ -32,6 +30,7 @@ from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 
 
+@dataclass(eq=False, repr=False)
 class UnivariateRanker(WeightedRanker):
     r"""Importance of a feature: the share of the target's impurity that it explains alone.
 
@@ -91,17 +90,7 @@ class UnivariateRanker(WeightedRanker):
     _parameter_checks: ClassVar[dict[str, Domain]] = {"adjusted": FLAG}
     supported_supervision = ("supervised", "unsupervised")
 
-    def __init__(
-        self,
-        adjusted: bool = True,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ):
-        self.adjusted = adjusted
-        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
+    adjusted: bool = True
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         # Weights count relative to each other only; a mean of 1 keeps the sums in the range of the data.

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.parameters import check, count, number
-from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
-from omnirank.timeseries.learning_table import LearningTable, time_since
-from omnirank.timeseries.sources import Events, Grid, Series, States, combine
+from omnirank.timeseries import (
+    Events,
+    Grid,
+    LearningTable,
+    Series,
+    States,
+    combine,
+    time_since,
+)
 
 GROUPS = ("influx", "commands", "pointing", "eclipses")
 POINTINGS = ("EARTH", "INERTIAL", "LIMB", "NADIR", "SPOT", "WHEELS")
@@ -48,11 +52,19 @@ _LONG_AGO = 1e9
 def _draw_pointings(n_minutes: int, rng: np.random.Generator) -> pd.DataFrame:
     lengths = rng.integers(40, 260, n_minutes // 40 + 2)
     ends = np.cumsum(lengths)
-    slots = pd.DataFrame({"start": ends - lengths, "end": ends, "kind": rng.choice(POINTINGS, len(lengths))})
+    slots = pd.DataFrame(
+        {
+            "start": ends - lengths,
+            "end": ends,
+            "kind": rng.choice(POINTINGS, len(lengths)),
+        }
+    )
     return slots[slots["start"] < n_minutes]
 
 
-def _draw_angles(pointings: pd.DataFrame, minutes: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _draw_angles(
+    pointings: pd.DataFrame, minutes: np.ndarray, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
     """Angles between the Sun and the normal of each surface, in degrees, by minute.
 
     Each pointing has an attitude of its own, whatever its kind: so groups of features tell different things.
@@ -62,14 +74,18 @@ def _draw_angles(pointings: pd.DataFrame, minutes: np.ndarray, rng: np.random.Ge
     # an attitude is kept until the slew at the end of its slot
     knots = np.sort(np.concatenate([pointings["start"], pointings["end"] - _SLEW]))
     attitudes = np.repeat(suns[:-1], 2, axis=0)
-    sun = np.column_stack([np.interp(minutes, knots, attitudes[:, axis]) for axis in range(3)])
+    sun = np.column_stack(
+        [np.interp(minutes, knots, attitudes[:, axis]) for axis in range(3)]
+    )
     sun /= np.maximum(np.linalg.norm(sun, axis=1, keepdims=True), 1e-9)
     # panels that always faced the Sun would tell eclipses as well as eclipses themselves do: no truth to be found
     turned = np.repeat(rng.uniform(0, 120, len(pointings)), 2)
     angles = {"panels": np.interp(minutes, knots, turned)}
     for axis, name in enumerate("xyz"):
         for sign, side in ((1, "+"), (-1, "-")):
-            angles[f"{side}{name}"] = np.degrees(np.arccos(np.clip(sign * sun[:, axis], -1, 1)))
+            angles[f"{side}{name}"] = np.degrees(
+                np.arccos(np.clip(sign * sun[:, axis], -1, 1))
+            )
     return angles
 
 
@@ -77,12 +93,18 @@ def _eclipses(n_minutes: int) -> pd.DataFrame:
     middle = np.arange(200, n_minutes, _ORBIT)
     half = np.round(22 + 8 * np.sin(2 * np.pi * middle / (60 * 1440))).astype(int)
     first, last = middle - half, middle + half
-    edges = np.column_stack([first - _PENUMBRA_MINUTES, first, last, last + _PENUMBRA_MINUTES])
+    edges = np.column_stack(
+        [first - _PENUMBRA_MINUTES, first, last, last + _PENUMBRA_MINUTES]
+    )
     kinds = np.tile([PENUMBRA, UMBRA, PENUMBRA], len(middle))
-    return pd.DataFrame({"start": edges[:, :-1].ravel(), "end": edges[:, 1:].ravel(), "kind": kinds})
+    return pd.DataFrame(
+        {"start": edges[:, :-1].ravel(), "end": edges[:, 1:].ravel(), "kind": kinds}
+    )
 
 
-def _draw_commands(n_minutes: int, n_commands: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _draw_commands(
+    n_minutes: int, n_commands: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
     width = max(2, len(str(n_commands)))
     counts = rng.poisson(n_minutes / rng.uniform(500, 1000, n_commands))
     return {
@@ -91,7 +113,9 @@ def _draw_commands(n_minutes: int, n_commands: int, rng: np.random.Generator) ->
     }
 
 
-def _draw_drivers(sources: dict[str, Sequence[str]], rng: np.random.Generator) -> pd.DataFrame:
+def _draw_drivers(
+    sources: dict[str, Sequence[str]], rng: np.random.Generator
+) -> pd.DataFrame:
     """Draw which surface, command or pointing drives each line; a group drives the same line by the same source."""
     rows = []
     lines = (groups for n, *groups in _LINES for _ in range(n))
@@ -99,12 +123,24 @@ def _draw_drivers(sources: dict[str, Sequence[str]], rng: np.random.Generator) -
         for group in GROUPS:
             if group in before + after:
                 name = f"heater{line + 1:02d}"
-                rows.append((name, group, str(rng.choice(sources[group])), group in before, group in after))
+                rows.append(
+                    (
+                        name,
+                        group,
+                        str(rng.choice(sources[group])),
+                        group in before,
+                        group in after,
+                    )
+                )
     return pd.DataFrame(rows, columns=["line", "group", "source", "before", "after"])
 
 
 def _with_noise(
-    drivers: pd.DataFrame, answers: Sequence[np.ndarray], later: np.ndarray, noise: float, rng: np.random.Generator
+    drivers: pd.DataFrame,
+    answers: Sequence[np.ndarray],
+    later: np.ndarray,
+    noise: float,
+    rng: np.random.Generator,
 ) -> dict[str, np.ndarray]:
     """Return the current of each line by minute: what its drivers ask for in their regime, and noise.
 
@@ -113,7 +149,9 @@ def _with_noise(
     names, n = [f"heater{line + 1:02d}" for line in range(N_LINES)], len(later)
     currents = {name: np.zeros(n) for name in names}
     in_use = {name: np.zeros(n, bool) for name in names}
-    for (line, before, after), answer in zip(drivers[["line", "before", "after"]].to_numpy(), answers, strict=True):
+    for (line, before, after), answer in zip(
+        drivers[["line", "before", "after"]].to_numpy(), answers, strict=True
+    ):
         active = np.where(later, bool(after), bool(before))
         currents[line] += active * answer
         in_use[line] |= active
@@ -121,7 +159,9 @@ def _with_noise(
         drift = _smoothed(rng.normal(size=n), _NOISE_MINUTES)
         sensor = _SENSOR_NOISE * rng.normal(size=n)
         if name != names[CONSTANT_LINE]:
-            currents[name] += np.where(in_use[name], 0.05 + noise * drift / np.std(drift), sensor)
+            currents[name] += np.where(
+                in_use[name], 0.05 + noise * drift / np.std(drift), sensor
+            )
     return currents
 
 
@@ -163,13 +203,6 @@ class Spacecraft:
         The truth, one row for each line and what it answers to: ``line``, ``group`` of features, ``source`` (surface,
         command, pointing or eclipse), and whether it does so ``before`` and ``after`` the change. Two lines answer to
         nothing before: one is off until the change, one is constant throughout.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> craft = om.datasets.make_spacecraft(4, random_state=0)
-    >>> craft.drivers[~craft.drivers.before].line.tolist()
-    ['heater11', 'heater29', 'heater30']
     """
 
     start: np.datetime64
@@ -190,20 +223,19 @@ class Spacecraft:
         -------
         DataFrame of bool
             One row per line, one column per group.
-
-        Examples
-        --------
-        >>> import omnirank as om
-        >>> craft = om.datasets.make_spacecraft(4, random_state=0)
-        >>> craft.driving_groups("after").loc["heater31"].to_dict()
-        {'influx': True, 'commands': True, 'pointing': False, 'eclipses': False}
         """
         rows = self.drivers[self.drivers[period]]
-        counts = pd.crosstab(rows["line"], rows["group"]).rename_axis(index=None, columns=None)
+        counts = pd.crosstab(rows["line"], rows["group"]).rename_axis(
+            index=None, columns=None
+        )
         return counts.reindex(list(self.currents), columns=list(GROUPS)) > 0
 
     def learning_table(
-        self, step: Any = "15min", *, lags: Sequence[int] = (1, 2, 4, 6, 8), cap: Any = "1D"
+        self,
+        step: Any = "15min",
+        *,
+        lags: Sequence[int] = (1, 2, 4, 6, 8),
+        cap: Any = "1D",
     ) -> LearningTable:
         """Return features in four groups and the mean currents, by interval, as in the study of Mars Express.
 
@@ -218,19 +250,14 @@ class Spacecraft:
             Numbers of past intervals whose energy is summed.
         cap : str or timedelta
             After that time, a command is taken to have no effect.
-
-        Examples
-        --------
-        >>> import omnirank as om
-        >>> craft = om.datasets.make_spacecraft(4, n_commands=10, random_state=0)
-        >>> craft.learning_table("30min")
-        <LearningTable: 192 intervals, 60 features, 33 targets>
         """
         table = LearningTable(Grid(self.start, self.stop, step))
         shade = (self.eclipses.of(UMBRA), self.eclipses.of(PENUMBRA))
         for surface, angle in self.angles.items():
             power = combine(influx, angle, self.solar_constant, *shade)
-            table.add_series(f"influx {surface}", power, "influx", how="integral", lags=lags)
+            table.add_series(
+                f"influx {surface}", power, "influx", how="integral", lags=lags
+            )
         table.add_time_since(self.commands, cap, "commands")
         table.add_states(self.pointings, "pointing")
         table.add_states(self.eclipses, "eclipses")
@@ -239,16 +266,10 @@ class Spacecraft:
         return table
 
 
-def influx(angle: np.ndarray, solar: np.ndarray, umbra: np.ndarray, penumbra: np.ndarray) -> np.ndarray:
-    """Return the power per area on a surface whose normal is at an angle (in degrees) to the Sun: half in penumbra.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.timeseries.spacecraft import influx
-    >>> influx(np.array([0.0, 120.0]), np.array([600.0, 600.0]), np.zeros(2), np.array([1.0, 0.0]))
-    array([300.,   0.])
-    """
+def influx(
+    angle: np.ndarray, solar: np.ndarray, umbra: np.ndarray, penumbra: np.ndarray
+) -> np.ndarray:
+    """Return the power per area on a surface whose normal is at an angle (in degrees) to the Sun: half in penumbra."""
     return np.maximum(np.cos(np.radians(angle)), 0) * solar * (1 - umbra - 0.5 * penumbra)
 
 
@@ -258,7 +279,7 @@ def make_spacecraft(
     change: float = 0.5,
     n_commands: int = 24,
     noise: float = 0.05,
-    random_state: RandomState = None,
+    seed: int = 0,
 ) -> Spacecraft:
     """Generate a spacecraft in orbit around a planet, whose 33 heater lines answer to what is known.
 
@@ -279,29 +300,15 @@ def make_spacecraft(
     noise : float
         Standard deviation of the noise of lines that are in use, which stays alike for about half an hour; the currents
         themselves are between 0 and about 1.
-    random_state : None, int, RandomState or Generator
-        Seed; the same seed gives the same data.
+    seed : int
+        The same seed gives the same data.
 
     Returns
     -------
     Spacecraft
         The raw data and what the heaters answer to.
-
-    Examples
-    --------
-    >>> from omnirank.datasets import make_spacecraft
-    >>> craft = make_spacecraft(10, random_state=0)
-    >>> len(craft.currents), craft.change
-    (33, np.datetime64('2017-08-22T00:00'))
-    >>> train, test = craft.learning_table("1h").split(craft.change, gap="12h")
-    >>> train.task, train.n_features
-    ('multi-target-regression', 74)
     """
-    check("n_days", n_days, count(2))
-    check("change", change, number(above=0, below=1, kind="a share"))
-    check("n_commands", n_commands, count(1))
-    check("noise", noise, number(0))
-    rng = stream(root_entropy(random_state), 0)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
     n_minutes = n_days * _DAY
     changes_at = round(change * n_days * 24) * 60
     minutes = np.arange(n_minutes + 1)
@@ -311,18 +318,28 @@ def make_spacecraft(
     commands = _draw_commands(n_minutes, n_commands, rng)
     # panels are far from the heaters
     drivers = _draw_drivers(
-        {"influx": list(angles)[1:], "commands": list(commands), "pointing": POINTINGS, "eclipses": [UMBRA]}, rng
+        {
+            "influx": list(angles)[1:],
+            "commands": list(commands),
+            "pointing": POINTINGS,
+            "eclipses": [UMBRA],
+        },
+        rng,
     )
     lit = 1 - _held(eclipses, UMBRA, minutes) - 0.5 * _held(eclipses, PENUMBRA, minutes)
 
     def answer(group: str, source: str) -> np.ndarray:
         """The current that a driver asks for, between 0 and about 1."""
         if group == "commands":
-            since = time_since(Events(commands[source]), Grid(0, n_minutes + 1, 1), _LONG_AGO)
+            since = time_since(
+                Events(commands[source]), Grid(0, n_minutes + 1, 1), _LONG_AGO
+            )
             return np.exp(-since / 180)
         if group == "influx":
             power = np.maximum(np.cos(np.radians(angles[source])), 0) * solar / 690
-            return np.clip(1 - 1.5 * _smoothed(power * lit, 60), 0, 1)  # a thermostat: the colder, the more
+            return np.clip(
+                1 - 1.5 * _smoothed(power * lit, 60), 0, 1
+            )  # a thermostat: the colder, the more
         return _held(pointings if group == "pointing" else eclipses, source, minutes)
 
     answers = [answer(*pair) for pair in drivers[["group", "source"]].to_numpy().tolist()]
@@ -330,18 +347,26 @@ def make_spacecraft(
     measured = minutes[::_EVERY]
     sent = measured[_received(len(measured), rng)]
     # now and then one measurement is lost, of which the table sees nothing: gaps of ten minutes are filled
-    seen = measured[(rng.random(len(measured)) > 0.01) | (measured == 0) | (measured == n_minutes)]
+    seen = measured[
+        (rng.random(len(measured)) > 0.01) | (measured == 0) | (measured == n_minutes)
+    ]
     codes = np.repeat(list(commands), [len(times) for times in commands.values()])
     return Spacecraft(
         start=_LAUNCH,
         stop=_LAUNCH + n_minutes,
         change=_LAUNCH + changes_at,
-        angles={name: Series(_LAUNCH + seen, values[seen], max_gap=_MAX_GAP) for name, values in angles.items()},
+        angles={
+            name: Series(_LAUNCH + seen, values[seen], max_gap=_MAX_GAP)
+            for name, values in angles.items()
+        },
         solar_constant=Series(_LAUNCH + minutes[::360], solar[::360]),
         commands=Events(_LAUNCH + np.concatenate(list(commands.values())), codes),
         pointings=_states(pointings),
         eclipses=_states(eclipses),
-        currents={name: Series(_LAUNCH + sent, values[sent], max_gap=_MAX_GAP) for name, values in currents.items()},
+        currents={
+            name: Series(_LAUNCH + sent, values[sent], max_gap=_MAX_GAP)
+            for name, values in currents.items()
+        },
         drivers=drivers,
     )
 
@@ -357,4 +382,8 @@ def _received(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _states(states: pd.DataFrame) -> States:
-    return States(_LAUNCH + states["start"].to_numpy(), _LAUNCH + states["end"].to_numpy(), states["kind"].to_numpy())
+    return States(
+        _LAUNCH + states["start"].to_numpy(),
+        _LAUNCH + states["end"].to_numpy(),
+        states["kind"].to_numpy(),
+    )
