@@ -53,6 +53,7 @@ def test_a_leaf_of_equal_values_predicts_them_exactly():
     assert set(om.PCTRegressor(random_state=0).fit(X, y).predict(X)) == {0.1, 0.3}
 
 
+@pytest.mark.slow
 def test_permutation_score_of_partly_known_numbers_that_trees_predict_exactly():
     X = np.random.default_rng(0).normal(size=(100, 4))
     scores = []
@@ -65,6 +66,7 @@ def test_permutation_score_of_partly_known_numbers_that_trees_predict_exactly():
     np.testing.assert_allclose(*scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_permutation_score_of_sparse_features_that_trees_predict_exactly(layout):
     flag = 0.1 * (np.random.default_rng(0).random(120) < 0.1)
@@ -95,6 +97,7 @@ def test_no_share_of_a_label_is_above_1(layout):
         assert shares.max() <= 1
 
 
+@pytest.mark.slow
 def test_sparse_single_precision_gives_the_trees_of_arrays():
     rng = np.random.default_rng(0)
     X = (1e7 + rng.integers(1, 9, (80, 4))).astype(np.float32)

@@ -160,6 +160,7 @@ def test_the_error_of_features_is_that_of_the_reference(weighted):
     assert found.growth.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression", "multi-label", "mixed-targets"])
 def test_both_parts_of_the_error_are_relative_to_a_constant_prediction(task):
     from omnirank.ensembles.errors import _default_model, feature_errors

@@ -176,7 +176,9 @@ def test_no_example_out_of_bag_is_undefined():
     assert not found.row.any()
 
 
-@pytest.mark.parametrize("kind", ["classes", "few labels", "no target", "sparse"])
+@pytest.mark.parametrize(
+    "kind", ["classes", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("few labels", "no target", "sparse"))]
+)
 def test_features_among_thousands_are_found(kind):
     """A tree tests few of them: by what it tests alone, most of the true ones would be tied with noise."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,8 @@ import pytest
 from omnirank.core.kernels import vector
 from omnirank.trees.kernels import draw_lanes
 
-pytestmark = pytest.mark.skipif(vector.PLAIN, reason="there is only the plain twin")
+# slow: kernels of their own are compiled
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(vector.PLAIN, reason="there is only the plain twin")]
 
 plain_norm_8, plain_norm_16 = map(draw_lanes._make_plain_half_norm, (8, 16))
 

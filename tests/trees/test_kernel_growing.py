@@ -119,6 +119,7 @@ def test_the_first_component_is_the_leading_singular_vector(seed, n, n_columns):
     assert not first_component(matrix, 2.0).any()
 
 
+@pytest.mark.slow
 def test_the_first_component_of_many_levels_takes_no_products_of_all_pairs():
     """They would take 20 GB."""
     matrix = np.random.default_rng(0).normal(size=(50_000, 3)) * [3.0, 1.0, 0.5]

@@ -79,6 +79,7 @@ def test_ties_and_bytes(values):
     check(np.array(values, np.uint16), np.arange(len(values)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing_share", [0.0, 0.2])
 @pytest.mark.parametrize("n_values", [2, 300, 70000, 2**32 - 1])
 def test_more_rows_than_16_bits_number(n_values, missing_share):
@@ -86,6 +87,7 @@ def test_more_rows_than_16_bits_number(n_values, missing_share):
     check(random_codes(rng, 70000, np.uint32, n_values, missing_share), rng.permutation(70000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
 def test_codes_that_all_differ(dtype):
     rng = np.random.default_rng(2)
