@@ -108,7 +108,7 @@ ERRORS = [
     ("info shop --separator ';'", "--separator is not for several tables: leave it out"),
     ("info shop -t films --key id", "write table=column"),
     ("info facts.txt", "facts.txt holds facts: name the file of the target's facts by --target, or two"),
-    ("info notes.md", "for delimited text give --separator ..."),
+    ("info notes.md", "save the data as CSV"),
     ("info missing.csv", "there is no file 'missing.csv'"),
     ("info t.cv", "did you mean 't.csv'?"),
     ("info -", "not read from the standard input"),

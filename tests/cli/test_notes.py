@@ -85,7 +85,7 @@ EVALUATE = "evaluate plants.csv -t kind -m genie3 --folds 3 --jobs 1 --set n_tre
         ("info eggs.csv -t eggs", COUNTS, "--task classification"),
         ("tree eggs.csv -t eggs", COUNTS, "--task classification"),
         ("select eggs.csv -t eggs -m univariate", COUNTS, "--task regression"),
-        ("rank dates.csv --trees 2", "'when' holds dates as text, taken as categories: turn them into numbers", ""),
+        ("rank dates.csv --trees 2", "'when' is a date, taken as a number (seconds since 1970)", ""),
         ("info two.csv -t a --target b", "2: a (numeric), b (numeric)", ""),
         ("info two.csv -ta -tb", "2: a (numeric), b (numeric)", ""),
         ("select plants.csv -t kind --trees 2 --folds 3", "kept:", ""),
@@ -102,7 +102,8 @@ def test_a_note_is_printed_and_otherwise_not(command, words, otherwise):
 @pytest.mark.usefixtures("folder")
 def test_advice_names_options_and_leaves_files_alone():
     shown = said("info mixed.csv -t y", code=2)
-    assert "--nominal x takes them as categories, --ignore x leaves them out, --missing ... names" in shown
+    assert "--missing few reads it as missing, --nominal x takes a column as categories, --ignore x leaves it" in shown
+    assert "this reads it: omnirank info mixed.csv -t y --missing few" in shown
     assert "task=plants.txt: the ending '.txt' is none of" in said("info task=plants.txt", code=2)
     assert "warning" not in said(EVALUATE + "-n 19")
 
@@ -127,8 +128,8 @@ def test_evaluate_with_few_labels():
 @pytest.mark.parametrize(
     ("name", "value", "shown"),
     [
-        ("target", "my kind", "--target 'my kind'"),
-        ("target", "it's", """--target 'it'"'"'s'"""),
+        ("target", "my kind", '--target "my kind"'),
+        ("target", "it's", '--target "it\'s"'),
         ("n_trees", 0, "--trees 0"),
         ("n_trees", True, "--trees True"),
         ("probabilities", True, "--probabilities"),
@@ -224,3 +225,19 @@ def test_the_legend_of_rank_intervals_fits_into_the_figure(width):
     legend = ax.get_legend().get_window_extent()
     assert legend.x1 <= figure.bbox.x1
     assert legend.y1 <= figure.bbox.y1
+
+
+def test_the_command_of_an_error_reads_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"S{i};{i % 7},{i % 10};{'<0,01' if i % 9 == 0 else f'0,{i}'};P{i % 8};{i % 3},5" for i in range(48)]
+    text = "\n".join(["Gewässer;;;;", "Probe;pH;Cd;Ort;Ertrag", *rows, ";;;;"])
+    (tmp_path / "my field.csv").write_bytes(text.replace("S5;5,5", "S5;n.d.").encode("cp1252"))
+    shown = run("select", "my field.csv", "-t", "ertrag", "--redundancy", 0.9, code=2).stderr
+    assert "there is no such column; did you mean 'Ertrag'?" in shown
+    arguments = ("select", "my field.csv", "-t", "Ertrag", "--key", "Probe", "--groups", "Ort", "--redundancy", 0.9)
+    shown = run(*arguments, "-m", "univariate", "--folds", 3, code=2).stderr
+    command = shown.split("this reads it: ")[1]
+    assert "--missing n.d." in command
+    result = run(*shlex.split(command)[1:])
+    assert "kept: " in result.stdout
+    assert "48 examples" in result.stdout

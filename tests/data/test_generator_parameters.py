@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from omnirank import datasets
-from omnirank.data.generated import FeaturePlan
+from omnirank.data.generated import ClusterOptions, FeatureOptions, FeaturePlan
 from omnirank.errors import ParameterError
 from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED
+
+MORE = ("labelled", "sparse")
+SHARED = tuple(FeaturePlan.__annotations__)
 
 # -- domains ------------------------------------------------------------------------------------------
 
@@ -122,16 +125,16 @@ def test_clusters_take_no_parameters_of_a_target(name):
 def test_docstrings_describe_all_parameters(task):
     described = inspect.getdoc(ALL[task]).split("Returns\n")[0]
     assert "generated.FeaturePlan" in described
-    for name in inspect.signature(ALL[task]).parameters:
+    own = [name for name in inspect.signature(ALL[task]).parameters if name != "features"]
+    for name in (*own, *(set(inspect.signature(FeaturePlan).parameters) - {*MORE} if task == "clustering" else SHARED)):
         assert name in described
     for name in inspect.signature(FeaturePlan).parameters:
         assert f"{name} : " in FeaturePlan.__doc__
 
 
-def test_all_generators_have_the_defaults_of_the_plan():
-    shared = inspect.signature(FeaturePlan).parameters
-    for task, generator in ALL.items():
-        written = inspect.signature(generator).parameters
-        both = written.keys() & shared.keys() - {"n_examples"}
-        assert len(both) == (9 if task == "clustering" else 11)
-        assert all(written[name].default == shared[name].default for name in both)
+def test_the_types_of_keywords_are_those_of_the_plan():
+    own = FeaturePlan.__annotations__
+    assert {"n_examples": "int"} | FeatureOptions.__annotations__ == {
+        name: FeatureOptions.__annotations__.get(name, own[name]) for name in own
+    }
+    assert FeatureOptions.__annotations__.keys() - ClusterOptions.__annotations__.keys() == {*MORE}

@@ -275,7 +275,7 @@ HEAD = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
         ("@relation r\n@attribute a hierarchical a\n@attribute x real\n@data\n{1 2}\n", 5, 1, "gives no labels"),
         ("@relation r\n@attribute a {'\\ud800'}\n@data\nx\n", 2, 16, "is not a character"),
         (b"@relation r\n\x00", 2, None, "NUL byte"),
-        (b"\xff\xfe@\x00", 1, None, "UTF-16"),
+        (b"\xff\xfe@\x00", 1, 1, "found '@'"),
         (b"\x1f\x8b\x08broken", None, None, "gzip data are damaged"),
         (gzip.compress(HEAD.encode(), mtime=0)[:-6], None, None, "gzip data are damaged"),
     ],

@@ -125,3 +125,12 @@ def test_a_classifier_was_asked_for():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         om.PCTClassifier().fit(features(), prices())
+
+
+def test_whole_floats_are_doubted_from_six_values_on():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    for n, doubted in ((5, False), (6, True)):
+        values = np.arange(300) % n
+        assert bool(om.Dataset(X, values.astype(float)).notes) == doubted
+        assert not om.Dataset(X, values).notes
+        assert not om.Dataset(X, values.astype(str)).notes

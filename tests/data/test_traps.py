@@ -56,7 +56,7 @@ def test_plain_data_have_no_notes():
         ([None] * N, "feature 'odd' has no known value"),
         (np.arange(N), "feature 'odd' changes by the same step from row to row: it is a running number"),
         (np.arange(N)[::-1] * 10.0, "feature 'odd' changes by the same step from row to row"),
-        (rng().permutation(N) + 1000, "feature 'odd' has another whole number in every example: is it an identifier?"),
+        (rng().permutation(N) + 1000, "feature 'odd' has a different whole number in every row: is it an identifier?"),
         ([f"customer {i}" for i in range(N)], "feature 'odd' has 200 levels for 200 examples: is it an identifier?"),
         ([f"customer {i}" for i in range(N - 50)] + ["x"] * 50, "'odd' has 151 levels for 200 examples"),
         (pd.date_range("2020-01-31", periods=N).to_numpy()[rng().permutation(N)], "feature 'odd' is a date, taken as"),

@@ -86,7 +86,7 @@ def test_files_without_names(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a,b\n1,2\nx,3\n", r"line 3, column 1: column 'a': 'x' is text in a column of numbers"),
+        ("a,b\n1,2\nx,3\n", r"line 3, column 1: text in columns of numbers: 'x'"),
         ("a,b\n1,2\n1e999,3\n", r"line 3, column 1: column 'a': '1e999' is infinite"),
         ("a,b\n1,2\n3\n", r"line 3: the row has 1 cell"),
         ("a,b\n", "there is no row of data"),

@@ -51,6 +51,9 @@ class Command(TyperCommand):
             if os.environ.get("OMNIRANK_TRACEBACK") == "1" or getattr(error, "errno", 0) == errno.EPIPE:
                 raise
             problem("error", _in_one_line(error), "bold red")
+            cures = [option_of(name, value) for name, value in getattr(error, "cure", {}).items()]
+            if cures and all(cures):
+                problem("this reads it", f"{typed_command(ctx)} {' '.join(map(str, cures))}", "bold")
             raise typer.Exit(2) from None
         except Terminated:
             raise typer.Exit(TERMINATED) from None
@@ -117,7 +120,7 @@ def _in_one_line(error: Exception) -> str:
         return f"there is no file {str(error.filename)!r}{files_like(error.filename)}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    text = as_typed(str(error))
+    text = as_typed(str(error).removesuffix(getattr(error, "call", "")))
     if isinstance(error, ParameterError) and error.name is not None:
         option = option_of(error.name, error.value)
         text = text if option is None else f"{option}: {as_typed(error.advice)}"

@@ -82,7 +82,11 @@ def predict(
     jobs: options.Jobs = -1,
     ignore: reading.Ignore = None,
     separator: reading.Separator = None,
+    decimal: reading.Decimal = None,
     missing: reading.Missing = None,
+    censored: reading.Censored = None,
+    skip: reading.Skip = None,
+    sheet: reading.Sheet = None,
     encoding: reading.Encoding = None,
     read: reading.Read = None,
 ) -> None:
@@ -90,7 +94,9 @@ def predict(
     from omnirank.data.models import load_model
     from omnirank.ensembles.predictions import prediction_frame
 
-    how = ReadOptions(str(data), None, None, ignore, key, None, separator, missing, encoding, read).keywords()
+    cells: dict[str, Any] = {"separator": separator, "decimal": decimal, "missing": missing, "censored": censored}
+    cells |= {"skip": skip, "sheet": sheet, "encoding": encoding, "read": read}
+    how = ReadOptions(str(data), ignore=ignore, key=key, **cells).keywords()
     in_parts = data.is_dir() or (any(sign in str(data) for sign in "*?[") and not data.exists())
     if not in_parts:
         refuse({"--read max_memory": how.get("max_memory")}, "is for folders of Parquet files: leave it out")

@@ -181,7 +181,8 @@ _OPTION_OF = {
 }
 # A parameter and its value in a text: no call such as f(x=1), no file such as task=a.csv.
 _SETTING = re.compile(
-    r"""(?<![^\s(])(?<!\w\()([a-z_]+)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\{[^{}]*\}|\[[^\[\]]*\]|\.\.\."""
+    r"""(?<![^\s(])(?<!\w\()([a-z_]+)=((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\{[^{}]*\}|\.\.\."""
+    r"""|\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\[\]'"])*\])"""
     r"""|True\b|False\b|None\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w))"""
 )
 # The options of the command that runs: whether each is a flag.
@@ -195,8 +196,8 @@ def option_of(name: str, value: Any) -> str | None:
     --------
     >>> from omnirank.cli.options import OPTIONS, option_of
     >>> token = OPTIONS.set({"--trees": False, "--key": False, "--target": False})
-    >>> option_of("n_trees", 0), option_of("keys", {"b.a": "a"}), option_of("target", "my kind"), option_of("x", 1)
-    ('--trees 0', '--key b.a=a', "--target 'my kind'", None)
+    >>> option_of("n_trees", 0), option_of("keys", {"b.a": "a"}), option_of("target", ["my kind", "y"])
+    ('--trees 0', '--key b.a=a', '--target "my kind" --target y')
     >>> OPTIONS.reset(token)
     """
     options = OPTIONS.get()
@@ -205,14 +206,19 @@ def option_of(name: str, value: Any) -> str | None:
         return f"--read {shlex.quote(f'{name}={_typed(value)}')}" if "--read" in options and _is_key(name) else None
     if value is True and options[option]:
         return option
-    text = _typed(value)
-    return f"{option} {text if value is ... else shlex.quote(text)}"
+    texts = [*map(str, value)] if isinstance(value, list | tuple) else [_typed(value)]
+    return " ".join(f"{option} {text if value is ... else _quoted(text)}" for text in texts)
+
+
+def _quoted(text: str) -> str:
+    """A text as shells take it; double quotes serve those of Windows too."""
+    return f'"{text}"' if shlex.quote(text) != text and not set(text) & set('"\\$`!') else shlex.quote(text)
 
 
 def _typed(value: Any) -> str:
     """A value as it is typed."""
-    if value is ...:
-        return "..."
+    if value is ... or value == "\t":
+        return "..." if value is ... else "\\t"
     if isinstance(value, dict):
         return ",".join(n if kind == "nominal" else f"{n}={'' if kind is None else kind}" for n, kind in value.items())
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -22,23 +22,30 @@ _OF_PARTS = {"max_memory", "scratch", "checkpoint"}
 _PARQUET = (".parquet", ".pq")
 
 
-def _option(declaration: str, text: str) -> Any:
-    return option(declaration, text, rich_help_panel="Reading the data")
+def _option(declaration: str, text: str, **more: Any) -> Any:
+    return option(declaration, text, rich_help_panel="Reading the data", **more)
 
 
 Ignore = Annotated[list[str] | None, _option("--ignore COLUMNS", "Columns to leave out.")]
 Separator = Annotated[str | None, _option("--separator CHAR", "Character between the cells of a text file.")]
 Missing = Annotated[
-    list[str] | None, _option("--missing TEXT", "Text of a missing cell besides ?, NA and NaN; repeatable.")
+    list[str] | None, _option("--missing TEXT", "Text of a missing cell besides ?, NA, NaN, ...; repeatable.")
 ]
+Decimal = Annotated[str | None, _option("--decimal SIGN", "Decimal sign: . (default), a comma, or ., for either.")]
+Censored = Annotated[
+    str | None,
+    _option("--censored HOW", "What <0.01 is: missing, limit or half (default: an error)."),
+]
+Skip = Annotated[int | None, _option("--skip N", "Number of lines above the table.", min=0)]
+Sheet = Annotated[str | None, _option("--sheet NAME", "Sheet of a workbook, by name or number (default: the first).")]
 Encoding = Annotated[str | None, _option("--encoding NAME", "Encoding of text files, such as cp1252 (default: utf-8).")]
 Read = Annotated[
     list[str] | None,
     _option("--read KEY=VALUE", "Other keywords of om.load, such as header=no or features=3-20; repeatable."),
 ]
 _DATA = (
-    "A file (ARFF, CSV, TSV, Parquet, MATLAB, CLUS settings, facts; .gz too), a folder of CSV or Parquet files, or the "
-    "URL of a database."
+    "A file (CSV, TSV, Excel, ODS, ARFF, Parquet, AnnData, MATLAB, CLUS settings, facts), a folder of CSV or Parquet "
+    "files, or the URL of a database."
 )
 _TARGET = (
     "Target columns: names, positions from 1, ranges (17-30, last, last:14) or patterns (y_*), separated by commas; of "
@@ -52,7 +59,7 @@ _KEY = "Columns that identify the examples; of several tables films=id, ratings.
 class ReadOptions:
     """How a command reads its data: each field is an option (see `omnirank.cli.command.DataCommand`).
 
-    Options that choose columns may be repeated: their values are joined by commas.
+    Options that choose columns may be repeated.
     """
 
     data: Annotated[str, typer.Argument(metavar="DATA", help=_DATA)]
@@ -60,11 +67,18 @@ class ReadOptions:
     task: Annotated[str | None, _option("--task TASK", "The task (default: inferred from the target).")] = None
     ignore: Ignore = None
     key: Annotated[list[str] | None, _option("--key COLUMNS", _KEY)] = None
+    groups: Annotated[
+        list[str] | None, _option("--groups COLUMNS", "Columns of examples that belong together: patients, sites.")
+    ] = None
     nominal: Annotated[list[str] | None, _option("--nominal COLUMNS", "Columns of numbers to take as categories.")] = (
         None
     )
     separator: Separator = None
+    decimal: Decimal = None
     missing: Missing = None
+    censored: Censored = None
+    skip: Skip = None
+    sheet: Sheet = None
     encoding: Encoding = None
     read: Read = None
 
@@ -75,14 +89,15 @@ class ReadOptions:
         --------
         >>> from omnirank.cli.reading import ReadOptions
         >>> ReadOptions("a.csv", ["x", "y"], separator="\\\\t", read=["header=no"]).keywords()
-        {'target': 'x,y', 'separator': '\\t', 'header': False}
+        {'target': ['x', 'y'], 'separator': '\\t', 'header': False}
         """
-        columns = {name: getattr(self, name) for name in ("target", "ignore", "key", "nominal")}
-        values: dict[str, Any] = {name: ",".join(texts) for name, texts in columns.items() if texts}
-        others = {"task": self.task, "separator": self.separator, "missing": self.missing, "encoding": self.encoding}
-        values |= {name: value for name, value in others.items() if value}
+        given = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("data", "read")}
+        values: dict[str, Any] = {name: value for name, value in given.items() if value not in (None, [])}
+        for name in {"target", "ignore", "key", "groups", "nominal"} & values.keys():
+            values[name] = values[name] if len(values[name]) > 1 else values[name][0]
         rare: dict[str, Any] = {
-            name: _CONSTANTS.get(text.lower(), text) for name, text in pairs("read", self.read).items()
+            name: _CONSTANTS.get(text.lower(), int(text) if name in ("header", "skip") and text.isdecimal() else text)
+            for name, text in pairs("read", self.read).items()
         }
         if "missing" in rare:
             rare["missing"] = [*values.get("missing", []), rare["missing"]]
@@ -197,7 +212,7 @@ def _parts(source: str, given: dict[str, Any], into_memory: bool) -> Any:
     return data.in_memory() if into_memory and data.fits_in_memory else data
 
 
-def _is_in_parts(source: str, target: str | None) -> bool:
+def _is_in_parts(source: str, target: str | list[str] | None) -> bool:
     """Whether files are parts of one table: a pattern, or a folder of Parquet files with the same columns.
 
     A schema file means several tables, and so does a target with the name of one of the files.
@@ -227,8 +242,9 @@ def _is_in_parts(source: str, target: str | None) -> bool:
 # -- several tables -------------------------------------------------------------------------------------------
 
 
-def _names(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
+def _names(texts: str | list[str] | None) -> list[str]:
+    joined = texts if isinstance(texts, str) else ",".join(texts or [])
+    return [part.strip() for part in joined.split(",") if part.strip()]
 
 
 def _tables(source: str, given: dict[str, Any]) -> Any:
@@ -252,7 +268,7 @@ def _tables(source: str, given: dict[str, Any]) -> Any:
     return call_reader(RelationalDataset.from_folder, source, keywords, "several tables")
 
 
-def keys_of(text: str) -> dict[str, Any]:
+def keys_of(text: str | list[str]) -> dict[str, Any]:
     """Return the keys in a text: ``movies=id,ratings.film=movies,orders=*``; without a value there are none.
 
     Examples
@@ -283,7 +299,7 @@ def _holds_facts(path: Path, separator: str | None) -> bool:
 
     try:
         reader_of(path, separator)
-    except ParameterError:
+    except (DataError, ParameterError):
         from omnirank.relational.fact_files import first_fact
 
         try:

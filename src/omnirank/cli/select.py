@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NAMED = 50
 _BY = "How the number is chosen: by the predictions of neighbors or a forest, or by significance (default: neighbors)."
+_REDUNDANCY = "Of features with at least this association (0.9, say), keep only the best one."
 _RESAMPLE = "subsample (default), or bootstrap (examples drawn twice distort Relief)."
 _SHOWN = 20
 _INDICES = {
@@ -32,6 +33,7 @@ def select(
     ctx: typer.Context,
     method: options.Method = None,
     by: Annotated[str, option("--by KIND", _BY)] = "neighbors",
+    redundancy: Annotated[float | None, option("--redundancy R", _REDUNDANCY)] = None,
     measure: Annotated[str | None, option("--measure NAME", "Measure of the predictions (default: by task).")] = None,
     folds: Annotated[
         int | None, option("--folds K", "Number of folds (default: 10, fewer for few labels).", min=2)
@@ -61,6 +63,7 @@ def select(
     settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
     judging: dict[str, Any] = {"by": by, "measure": measure, "n_neighbors": neighbors, "n_folds": folds, "alpha": alpha}
+    judging["redundancy"] = redundancy
     with progress_bars():
         result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
@@ -76,6 +79,8 @@ def select(
         _print_curve(result.curve)
     say(f"{chosen.name}: {result.summary}")
     say(f"kept: {shortened(result.names, _NAMED)}" if result.names else "no feature is kept")
+    for name, others in result.stands_for.items():
+        say(f"  {name} stands also for: {shortened(others, _NAMED)}")
     if out is not None and result.names:
         say(f"data with the kept features written to {out}")
 

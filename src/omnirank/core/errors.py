@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, overload
 
@@ -117,6 +118,9 @@ class ClusterError(OmnirankError, RuntimeError):
 class FileFormatError(DataError):
     """A file is malformed; knows the file, line and column (both from 1) of the fault.
 
+    ``cure`` holds the arguments of `omnirank.load` with which the file can be read, where they are known; ``call`` is
+    how to read it then.
+
     Examples
     --------
     >>> from omnirank.errors import FileFormatError
@@ -131,8 +135,10 @@ class FileFormatError(DataError):
         path: str | Path | None = None,
         line: int | None = None,
         column: int | None = None,
+        cure: Mapping[str, Any] | None = None,
+        call: str = "",
     ) -> None:
-        self.problem = problem
+        self.problem, self.cure, self.call = problem, dict(cure or {}), call
         self.path = None if path is None else Path(path)
         self.line = line
         self.column = column
@@ -141,7 +147,7 @@ class FileFormatError(DataError):
             parts.append(f"line {line}")
         if column is not None:
             parts.append(f"column {column}")
-        super().__init__(f"{', '.join(parts)}: {problem}" if parts else problem)
+        super().__init__((f"{', '.join(parts)}: {problem}" if parts else problem) + call)
 
 
 logger = logging.getLogger("omnirank")

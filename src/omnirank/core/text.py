@@ -101,6 +101,8 @@ def ordinal(number: int) -> str:
 
 
 _MOST_SIMILAR = 3
+# What other libraries call parameters.
+_HABITS = {"n_estimators": "n_trees", "n_splits": "n_folds", "scoring": "measure"}
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -112,8 +114,18 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> did_you_mean("parameter", ["parameters", "grid"]), did_you_mean("x", ["parameters"])
     (" (did you mean 'parameters'?)", '')
     """
-    close = get_close_matches(str(name), list(known), n=1)
+    close = _close(str(name), known, 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _close(name: str, known: Iterable[str], n: int) -> list[str]:
+    """The names that differ in case only, or in a unit after the name; else those that look alike or mean the same."""
+    text = name.casefold()
+    text = _HABITS.get(text, text) if _HABITS.get(text) in (known := list(known)) else text
+    names = {other.casefold(): other for other in known}
+    alike = [names[text]] if text in names else []
+    alike = alike or [other for key, other in names.items() if text and re.match(rf"{re.escape(text)}[\W_]", key)]
+    return (alike or [names[key] for key in get_close_matches(text, names, n=n)])[:n]
 
 
 def similar_names(name: str, names: Sequence[str], what: str) -> str:
@@ -122,10 +134,10 @@ def similar_names(name: str, names: Sequence[str], what: str) -> str:
     Examples
     --------
     >>> from omnirank.core.text import similar_names
-    >>> similar_names("hight", ["height", "width"], "columns"), similar_names("y", ["height", "width"], "columns")
-    ("; did you mean 'height'?", "; the columns are 'height', 'width'")
+    >>> similar_names("hight", ["Height (m)", "width"], "columns"), similar_names("y", ["height", "width"], "columns")
+    ("; did you mean 'Height (m)'?", "; the columns are 'height', 'width'")
     """
-    similar = get_close_matches(name, names, n=_MOST_SIMILAR)
+    similar = _close(name, names, _MOST_SIMILAR)
     if similar:
         return f"; did you mean {' or '.join(map(repr, similar))}?"
     shown = ", ".join(map(repr, names[:_MOST_SIMILAR]))

@@ -19,7 +19,7 @@ from narwhals.exceptions import DuplicateError
 from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.text import counted, there_are
 from omnirank.core.types import FrameLike
-from omnirank.data.containers import as_array, checked_sparse, refuse_structured
+from omnirank.data.containers import as_array, checked_sparse, is_annotated, refuse_structured
 from omnirank.data.table import (
     LARGEST_EXACT,
     Levels,
@@ -32,6 +32,7 @@ from omnirank.data.table import (
 )
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
+_DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})( \d\d:\d\d(?::\d\d)?)?")
 _DURATIONS = ("durations", "give numbers, such as seconds (column.dt.total_seconds())")
 # Types that are no cells, what a column of them holds, and what to do.
 _TO_CONVERT = {
@@ -96,6 +97,8 @@ def typed_table(X: Any, names: Sequence[str] | None = None, what: str = "column"
     >>> typed_table([["a", 1.5], [None, 2]]).levels
     (('a',), None)
     """
+    if is_annotated(X):
+        return typed_table(X.X, tuple(X.var_names) if names is None else names, what)
     check_size(X)
     if names is not None:
         names = tuple(str(name) for name in names)
@@ -294,14 +297,15 @@ def code_values(values: Any, name: str = "column") -> tuple[np.ndarray, Levels]:
 
 
 def iso_seconds(texts: Sequence[str]) -> np.ndarray | None:
-    """Return texts as seconds since 1970-01-01 UTC where all of them are dates (ISO 8601), else None.
+    """Return texts as seconds since 1970-01-01 UTC where all of them are dates (ISO 8601, or 31.1.1970), else None.
 
     Examples
     --------
     >>> from omnirank.data.columns import iso_seconds
-    >>> iso_seconds(["1970-01-02", "1970-01-01 00:01"]).tolist(), iso_seconds(["1970-02-30"])
+    >>> iso_seconds(["1970-01-02", "1.1.1970 00:01"]).tolist(), iso_seconds(["1970-02-30"])
     ([86400.0, 60.0], None)
     """
+    texts = [_as_iso(text) for text in texts]
     if not all(ISO_DATE.fullmatch(text) for text in texts):
         return None
     try:
@@ -309,6 +313,11 @@ def iso_seconds(texts: Sequence[str]) -> np.ndarray | None:
     except ValueError:  # no such day
         return None
     return _seconds(nw.from_native(dates, series_only=True))
+
+
+def _as_iso(text: str) -> str:
+    match = _DOTTED_DATE.fullmatch(text)
+    return text if match is None else f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}{match[4] or ''}"
 
 
 def moments(seconds: np.ndarray) -> np.ndarray:

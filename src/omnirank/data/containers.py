@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -16,8 +16,17 @@ if TYPE_CHECKING:
     from omnirank.data.table import Table
     from omnirank.data.target import Target
 
+
+class AnnotatedLike(Protocol):
+    """An AnnData object, or one with its matrix, the table of its rows and the names of its columns."""
+
+    X: Any
+    obs: Any
+    var_names: Any
+
+
 # Rows may be lists that mix numbers, strings and None, which NumPy does not count as array-like.
-FeaturesLike: TypeAlias = "Dataset | Table | ArrayLike | FrameLike | SparseLike | Sequence[Any]"
+FeaturesLike: TypeAlias = "Dataset | Table | ArrayLike | FrameLike | SparseLike | AnnotatedLike | Sequence[Any]"
 # Label sets are a sequence of sets.
 TargetLike: TypeAlias = "Target | Table | ArrayLike | FrameLike | SparseLike | Sequence[Any]"
 
@@ -126,6 +135,16 @@ def unmasked(values: Any) -> Any:
     cells = np.array(values, dtype=object if missing is None else None)
     cells[np.ma.getmaskarray(values)] = missing
     return cells
+
+
+def is_annotated(X: Any) -> TypeGuard[AnnotatedLike]:
+    """Whether X is an AnnData object, or has its matrix ``X``, table ``obs`` and ``var_names``."""
+    return all(hasattr(X, name) for name in ("X", "obs", "var_names"))
+
+
+def annotated_target(X: Any, y: Any) -> Any:
+    """Return the column of ``obs`` that y names where X is an AnnData object, else y."""
+    return X.obs[y] if isinstance(y, str) and is_annotated(X) and y in X.obs else y
 
 
 def in_memory(X: Any) -> Any:

@@ -6,7 +6,6 @@ import csv
 import io
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, tee
@@ -18,7 +17,7 @@ import pandas as pd
 
 from omnirank.core.errors import FileFormatError, ParameterError, setting
 from omnirank.core.immutable import first_repeated
-from omnirank.core.parameters import check, choice
+from omnirank.core.parameters import check, choice, count
 from omnirank.core.text import counted, there_are
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER
@@ -26,6 +25,8 @@ from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import iso_seconds
 from omnirank.data.files import (
     EXACT_NUMBERS,
+    Blocks,
+    BlockStream,
     Content,
     TextSource,
     check_duplicates_option,
@@ -35,21 +36,30 @@ from omnirank.data.files import (
     number_names,
     plain_name,
 )
-from omnirank.data.notes import what_numbers_have
+from omnirank.data.header import (
+    decided_header,
+    is_short_header,
+    joined_names,
+    n_titles,
+    separator_of,
+    starts_with_units,
+)
+from omnirank.data.numbers import Diagnosis, NumberFormat, TextKinds
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, any_text_rounded, numbered_names
 
 _SEPARATORS = {".tsv": "\t", ".tab": "\t"}
-MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
+# The line by which a file names its separator to a spreadsheet.
+_DECLARED = re.compile(rb'"?sep=([^\n])"?[^\w\n]*\n', re.IGNORECASE)
+MISSING_CELLS = ("", "?", "NA", "NaN", "nan", "N/A", "n/a", "<NA>", "NULL", "null", "#N/A", "#NV", "#NA")
 # Before the text of a quoted cell, where quotes mean text: pandas does not tell which cells were quoted.
 _MARK = "\x1f"
 # A name that no other program quotes unless it quotes all names.
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _SHOWN = 60
+_SPACE = " \u00a0"
 # Rows by which columns of text are known before pandas reads them.
 _FIRST_ROWS = 100
-# Different texts of a column that are kept for an error.
-_MOST_TEXTS = 1000
-_Blocks = Iterable[tuple[int, bytes]]
+_BLOCK_ROWS = 2**16
 
 
 def read_delimited(
@@ -60,11 +70,17 @@ def read_delimited(
     missing: Sequence[str] = (),
     duplicates: str = "error",
     encoding: str = "utf-8",
+    skip: int | None = None,
+    decimal: str = ".",
+    thousands: str = "",
+    censored: str = "error",
+    units: str = "error",
     target: ColumnChoice | None = None,
     features: ColumnChoice | None = None,
     key: ColumnChoice | None = None,
     ignore: ColumnChoice | None = None,
     nominal: ColumnChoice | None = None,
+    source: Any = None,
 ) -> Content:
     """Read a file of delimited text, plain or gzipped.
 
@@ -79,22 +95,28 @@ def read_delimited(
         The file.
     separator : str, optional
         The character between cells; by default that of the ending, a tab for ``.tsv`` and ``.tab``, else a comma.
-    header : {"auto", True, False}
-        Whether the first row holds the column names. "auto": it does if no cell of it is a number, it does not if
-        every cell is a number or missing; a first row with both is an error that asks which is meant. Without
-        names, columns are called x1, x2, ... by their positions, which count from 1.
+    header : {"auto", True, False} or int
+        Whether the first row holds the column names, or how many rows do. "auto": it does if no cell of it is a
+        number, it does not if every cell is a number or missing; a first row with both is an error that asks which is
+        meant. Without names, columns are called x1, x2, ... by their positions, which count from 1.
     missing : sequence of str
-        What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
+        What stands for a missing cell besides an empty one, ``?``, ``NA``, ``NaN``, ``N/A``, ``NULL`` and ``#N/A``.
     duplicates : {"error", "number"}
         What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
     encoding : str
         The encoding of the file.
+    skip : int, optional
+        Number of lines above the table. By default titles there are an error.
+    decimal, thousands, censored, units
+        How numbers are written, see :class:`omnirank.data.numbers.NumberFormat`.
     target, features : column choice, optional
         Where ``features`` is given, columns of neither are left out.
     key, ignore : column choice, optional
         Columns that are left out: they may hold anything, and are read as text.
     nominal : column choice, optional
         Columns to be taken as nominal although they hold numbers.
+    source : TextSource, optional
+        What gives the text, if not the file.
 
     Examples
     --------
@@ -108,10 +130,9 @@ def read_delimited(
     0   1.5    red
     1   NaN   blue
     """
-    check("header", header, choice("auto", True, False))
-    check_duplicates_option(duplicates)
+    number_format = NumberFormat(decimal, thousands, censored, units)
     file = DelimitedText(
-        Path(path), separator or "", frozenset([*MISSING_CELLS, *missing]), encoding, header, duplicates
+        Path(path), separator or "", missing_cells(missing), encoding, header, duplicates, skip, number_format, source
     )
     names = file.names
     chosen = _chosen({"nominal": nominal, "ignore": ignore, "key": key}, names)
@@ -120,7 +141,8 @@ def read_delimited(
     frame = file.frame(chosen | file.texts) if file.n_rows > 0 else pd.DataFrame()
     if not len(frame):  # blank lines of a file of one column count as rows
         file.fail("there is no row of data", file.last_line)
-    booleans = {i for i in range(len(names)) if frame.dtypes[i].kind in "bO" and _are_booleans(frame[i])}
+    others = [i for i in range(len(names)) if frame.dtypes[i].kind in "bO"]
+    booleans = {i for i in others if not isinstance(frame.dtypes[i], pd.StringDtype) and _are_booleans(frame[i])}
     if booleans:  # of which pandas loses the spelling
         frame = file.frame(chosen | file.texts | booleans)
     table = _typed_table(file, frame, chosen)
@@ -167,7 +189,7 @@ def read_frame(
     ...     read_frame(path).shape
     (0, 2)
     """
-    file = DelimitedText(Path(path), separator or "", frozenset([*MISSING_CELLS, *missing]), encoding, header=True)
+    file = DelimitedText(Path(path), separator or "", missing_cells(missing), encoding, header=True, skip=0)
     names = file.names
     if all(NUMBER.fullmatch(name) for name in names):
         file.fail("the first row holds numbers: it must hold the names of the columns", 1)
@@ -184,6 +206,13 @@ def read_frame(
         frame[texts] = frame[texts].map(lambda cell: file.unmarked(cell) if isinstance(cell, str) else cell)
     frame.columns = pd.Index(names)
     return frame
+
+
+def missing_cells(missing: Sequence[str]) -> frozenset[str]:
+    """Return all texts of missing cells."""
+    if isinstance(missing, str):
+        raise ParameterError("missing", missing, "give a list of texts")
+    return frozenset([*MISSING_CELLS, *missing])
 
 
 def _are_booleans(cells: pd.Series) -> bool:
@@ -226,9 +255,12 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
             file.refuse_infinite(i)
     texts = file.frame(large | nominal) if large else frame
     rounded = {names[i] for i in large if any_text_rounded(texts[i].dropna())}
-    for i in np.flatnonzero(~is_number).tolist():
-        codes, counts = text_counts_of(frame[i])
-        kind = "text" if i in nominal else file.kind_of(i, TextKinds().add(counts))
+    counted_texts = {i: text_counts_of(frame[i]) for i in np.flatnonzero(~is_number).tolist()}
+    found = {i: TextKinds(file.format).add(counts) for i, (_, counts) in counted_texts.items() if i not in nominal}
+    kinds = file.kinds_of(found, points=bool((numbers % 1 > 0).any()))
+    for i in counted_texts:
+        codes, counts = counted_texts[i]
+        kind = kinds.get(i, "text")
         if kind == "text":
             columns[i], levels[i] = _coded(file, codes, counts)
         elif kind == "date":
@@ -237,10 +269,15 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
             columns[i] = np.append(seconds, np.nan)[codes]
             dates.add(names[i])
         else:
-            columns[i] = np.array([*map(float, counts), np.nan])[codes]
+            columns[i] = np.array([*found[i].values, np.nan], np.float64)[codes]
             if any_text_rounded(counts):
                 rounded.add(names[i])
     table = Table.from_columns(names, [columns[i] for i in range(len(names))], levels)
+    censored = [of.n_censored for of in found.values() if of.n_censored]
+    if censored:
+        how = {"missing": "missing", "limit": "the limit", "half": "half the limit"}[file.format.censored]
+        number = f"{counted(sum(censored), 'cell')} in {counted(len(censored), 'column')}"
+        file.notes += (f"values below or above a limit ({number}) are taken as {how}",)
     return replace(table, dates=frozenset(dates), rounded=frozenset(rounded))
 
 
@@ -258,27 +295,7 @@ def text_counts_of(cells: pd.Series) -> tuple[np.ndarray, dict[str, int]]:
     """Return the code of each cell (-1: missing), and the texts that codes stand for, with how often each occurs."""
     codes, distinct = pd.factorize(cells)
     counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
-    return codes, dict(zip(map(str, distinct), counts.tolist(), strict=True))
-
-
-@dataclass
-class TextKinds:
-    """What the texts of a column are, as far as they are read: numbers, dates or others."""
-
-    numbers: bool = False
-    infinite: bool = False
-    dates: bool = True
-    texts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, counts: Mapping[str, int]) -> TextKinds:
-        """Take further texts into account, with how often each occurs."""
-        texts = {text: n for text, n in counts.items() if not NUMBER.fullmatch(text.strip(" "))}
-        self.numbers |= len(texts) < len(counts)
-        self.infinite |= any(math.isinf(float(text)) for text in counts.keys() - texts.keys())
-        self.dates &= iso_seconds(list(texts)) is not None  # quoted ones, which have a mark, are none
-        if len(self.texts) < _MOST_TEXTS:
-            self.texts.update(texts)
-        return self
+    return codes, dict(zip(map(str, distinct.tolist()), counts.tolist(), strict=True))
 
 
 # -- the text -----------------------------------------------------------------------------------------
@@ -292,20 +309,28 @@ class DelimitedText:
     would be read as a number, a date or a missing cell in quotes. It quotes some of the plain names of the header then
     and leaves others bare, as nobody else does: in such a file (``quotes_tell``) a quoted cell is text.
 
+    Rows without any value are left out, and so are columns without name and value.
+
     Parameters
     ----------
     path : Path
         The file, plain or gzipped.
     separator : str
-        The character between cells; where it is empty, that of the ending.
+        The character between cells; where it is empty, that of a line ``sep=;`` or of the ending.
     missing : frozenset of str
         What stands for a missing cell.
     encoding : str
         The encoding of the file.
-    header : {"auto", True, False}
-        Whether the first row holds the names, see `omnirank.data.csv.read_delimited`.
+    header : {"auto", True, False} or int
+        Whether the first row holds the names, or in how many rows they stand, see `omnirank.data.csv.read_delimited`.
     duplicates : {"error", "number"}
         What to do with a name that was there before.
+    skip : int, optional
+        Number of lines above the table; None: titles are an error.
+    format : NumberFormat
+        How numbers are written.
+    source : TextSource, optional
+        What gives the text, if not the file.
 
     Attributes
     ----------
@@ -314,7 +339,7 @@ class DelimitedText:
     has_header : bool
         Whether the first row holds them.
     notes : tuple of str
-        What the user should know about the names.
+        What the user should know about names and empty rows.
     n_rows : int
         Number of rows of data; blank lines of a file of one column count.
     texts : set of int
@@ -325,76 +350,149 @@ class DelimitedText:
     separator: str
     missing: frozenset[str]
     encoding: str = "utf-8"
-    header: str | bool = "auto"
+    header: str | bool | int = "auto"
     duplicates: str = "error"
+    skip: int | None = None
+    format: NumberFormat = field(default_factory=NumberFormat)
+    source: Any = None
     quotes_tell: bool = False
     last_line: int = 1
     n_rows: int = field(init=False)
 
     def __post_init__(self) -> None:
-        separator = self.separator or _SEPARATORS.get(file_ending(self.path), ",")
-        self.separator = separator
-        if len(separator) != 1 or separator in '"\n\r' or separator.isalnum() or not separator.isascii():
-            raise ParameterError("separator", separator, "give one character of ASCII, such as ',' or ';' or '\\t'")
-        self.source = TextSource(self.path, self.encoding)
-        head, blocks = tee(self.source.blocks())
-        marked: list[list[str]] = []
-        first_line = 1
-        try:
-            for line, cells in islice(self._rows(_marked(head, separator)), _FIRST_ROWS):
-                first_line = first_line if marked else line
-                marked.append(cells)
-        except FileFormatError:  # raised again where rows are counted, unless there is none before
-            if not marked:
-                raise
+        check("header", self.header, choice("auto", True, False) | count(1))
+        check("skip", self.skip, choice(None) | count(0))
+        check_duplicates_option(self.duplicates)
+        self.source = self.source or TextSource(self.path, self.encoding)
+        self._start = self.skip or 0
+        start, head, whole = tee(self.source.blocks(), 3)
+        self._find_separator(next(start, (1, b""))[1])
+        lines, marked = self._first_rows(head)
+        del start, head
         if not marked:
             self.fail("the file is empty", 1)
-        del head
         rows = [[cell.removeprefix(_MARK) for cell in cells] for cells in marked]
-        if len(rows[0]) == 1:
-            other = next((sign for sign in ",;\t|" if sign in rows[0][0] and sign != separator), None)
-            if other is not None:
-                self.fail(
-                    f"one column only with {setting('separator', separator)}; did you mean {other!r}?", first_line
-                )
         self.quotes_tell = _are_partly_quoted(marked[0])
-        self.names, self.has_header, self.notes = self._named(rows[0])
-        columns = zip(*rows[self.has_header :], strict=False)
-        known = [[cell for cell in column if cell not in self.missing] for column in columns]
-        self.texts = {i for i, cells in enumerate(known) if cells and not any(map(is_float, cells))}
-        self.n_rows = self._counted_rows(blocks) - self.has_header
+        titles = n_titles(rows) if self.skip is None and not self.quotes_tell else 0
+        if titles:
+            skip = lines[titles - 1]
+            title = " ".join(filter(None, rows[0]))[:_SHOWN]
+            self.fail(
+                f"there is text above the table ({title!r}): {setting('skip', skip)} leaves out the first "
+                f"{counted(skip, 'line')}",
+                lines[0],
+                cure={"skip": skip},
+            )
+        first, n_header = self._head(rows)
+        self.names, self.has_header, self.notes = self._named(first, rows, lines[0])
+        n_header = n_header if self.has_header else 0
+        self._start = lines[n_header - 1] if n_header else self._start
+        self.last_line = max(1, self._start)
+        self._n_columns = len(self.names)
+        self._used = list(range(self._n_columns))
+        if self.header == "auto" and n_header and not self.quotes_tell and starts_with_units(rows[1:], self.missing):
+            self.fail(
+                f"the row below the names looks like units or more names: {setting('header', 2)} joins both, "
+                f"{setting('header', 1)} takes it as data",
+                lines[1] if len(lines) > 1 else None,
+                cure={"header": 2},
+            )
+        self.n_rows = self._counted_rows(self._blocks(whole))
+        del whole
+        self._leave_out_empty_columns()
+        data, none = rows[n_header:], self.missing
+        known = [[row[i] for row in data if i < len(row) and row[i] not in none] for i in self._used]
+        value = self.format.value
+        self.texts = {
+            i for i, cells in enumerate(known) if cells and not any(is_float(c) or value(c) is not None for c in cells)
+        }
 
-    def _named(self, first: list[str]) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    def _find_separator(self, head: bytes) -> None:
+        """Take the separator of a line ``sep=;``, or that of the ending unless another one divides the lines better."""
+        declared = _DECLARED.match(head)
+        if declared:
+            self._start = max(1, self._start)
+            self.separator = self.separator or declared[1].decode()
+        usual = _SEPARATORS.get(file_ending(self.path), ",")
+        if not self.separator:
+            lines = head.split(b"\n", self._start + _FIRST_ROWS + 1)[self._start : -1]
+            best = separator_of([line.decode() for line in lines], usual)
+            if best and best != usual:
+                self.fail(
+                    f"the cells seem to be separated by {best!r}, not by {usual!r}: did you mean "
+                    f"{setting('separator', best)}?",
+                    self._start + 1,
+                    cure={"separator": best},
+                )
+        self.separator = separator = self.separator or usual
+        if len(separator) != 1 or separator in '"\n\r' or separator.isalnum() or not separator.isascii():
+            raise ParameterError("separator", separator, "give one character of ASCII, such as ',' or ';' or '\\t'")
+        # lines without a value, of which blank ones are left
+        self._empty = (
+            None if separator == " " else re.compile(rb"(?m)^[ %b]*%b[ %b]*$" % ((re.escape(separator.encode()),) * 3))
+        )
+
+    def _first_rows(self, blocks: Blocks) -> tuple[list[int], list[list[str]]]:
+        """The first rows, with marks of quoted cells, and the line in which each ends."""
+        lines: list[int] = []
+        rows: list[list[str]] = []
+        try:
+            for line, cells in islice(self._rows(_marked(self._table(blocks), self.separator)), _FIRST_ROWS):
+                lines.append(line)
+                rows.append(cells)
+        except FileFormatError:  # raised again where rows are counted, unless there is none before
+            if not rows:
+                raise
+        return lines, rows
+
+    def _head(self, rows: list[list[str]]) -> tuple[list[str], int]:
+        """The cells that may be names, and the number of their rows."""
+        size = max(map(len, rows))
+        if is_short_header(rows, size):
+            is_end = all(not cells[-1] for cells in rows[1:])
+            rows[0] = [*rows[0], ""] if is_end else ["", *rows[0]]
+        n = self.header if isinstance(self.header, int) and not isinstance(self.header, bool) else 1
+        if n > 1 and (n >= len(rows) or len({len(cells) for cells in rows[:n]}) > 1):
+            self.fail(f"{setting('header', n)}, but these rows have different lengths, or no row of data below", None)
+        return joined_names(rows[:n]) if n > 1 else rows[0], n
+
+    def _named(
+        self, first: list[str], rows: list[list[str]], line: int
+    ) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """Names of the columns, whether the first row holds them, and notes."""
-        cells = first if self.quotes_tell else [cell.strip(" ") for cell in first]
+        cells = first
+        if not self.quotes_tell:  # a name may be broken over lines
+            cells = [" ".join(cell.split()) if "\n" in cell else cell.strip(_SPACE) for cell in first]
         header = self.header
         if header == "auto" and not self.quotes_tell:
             numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
             header = not any(numbers)
             if not header and not all(n or cell in self.missing for n, cell in zip(numbers, cells, strict=True)):
                 odd = numbers.index(True)
-                self.fail(
-                    f"the first row holds numbers ({cells[odd][:_SHOWN]!r}) and text: give {setting('header')} to say "
-                    "whether it holds the column names",
-                    1,
-                    odd,
+                decided = decided_header(rows)
+                problem = (
+                    f"the first row holds numbers ({cells[odd][:_SHOWN]!r}) and text: give {setting('header')} to say"
                 )
+                cure = None if decided is None else {"header": decided}
+                self.fail(f"{problem} whether it holds the column names", line, odd, cure)
         if not header:
-            self.quotes_tell = False
+            self.quotes_tell, self._unnamed = False, []
             return numbered_names(len(cells), "x"), False, ()
         unnamed = [i for i, cell in enumerate(cells) if not cell and not self.quotes_tell]
         notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
+        self._unnamed = unnamed
         names = tuple(f"x{i + 1}" if i in unnamed else cell for i, cell in enumerate(cells))
         if self.duplicates == "number":
             return number_names(names), True, notes
         again = first_repeated(names)
         if again is not None:
-            self.fail(f"two columns are called {names[again]!r}; {duplicates_hint()}", 1, again)
+            problem = f"two columns are called {names[again]!r}; {duplicates_hint()}"
+            self.fail(problem, line, again, {"duplicates": "number"})
         return names, True, notes
 
-    def _counted_rows(self, blocks: Iterator[tuple[int, bytes]]) -> int:
+    def _counted_rows(self, blocks: Blocks) -> int:
         """Number of rows; an error unless each has a cell for each column, since pandas would fill up short ones."""
-        n_rows, n_columns, mark = 0, len(self.names), ord(self.separator)
+        n_rows, n_columns, mark, blocks = 0, len(self.names), ord(self.separator), iter(blocks)
         for first_line, block in blocks:
             if b'"' in block or self.separator == " ":  # from here on, quotes may protect separators and line ends
                 for line, cells in self._rows(chain([(first_line, block)], blocks)):
@@ -414,11 +512,22 @@ class DelimitedText:
                     self._check_count(int(counts[row]), first_line + int(row))
         return n_rows
 
+    def _leave_out_empty_columns(self) -> None:
+        """Leave out columns that have neither a name nor a value."""
+        empty = set(self._unnamed if self.n_rows > 0 else ())
+        for frame in self.frames(empty, _BLOCK_ROWS, empty) if empty else ():
+            empty -= {i for i in empty if frame[i].notna().any()}
+        if empty:
+            self._used = [i for i in self._used if i not in empty]
+            self.names = tuple(self.names[i] for i in self._used)
+            left = len(self._unnamed) - len(empty)
+            self.notes = (f"columns without a name, called x1, x2, ... by position: {left}",) if left else ()
+
     def _check_count(self, n_cells: int, line: int) -> None:
         if n_cells != len(self.names):
             self.fail(f"the row has {counted(n_cells, 'cell')}, but {there_are(len(self.names), 'column')}", line)
 
-    def _rows(self, blocks: _Blocks) -> Iterator[tuple[int, list[str]]]:
+    def _rows(self, blocks: Blocks) -> Iterator[tuple[int, list[str]]]:
         """Yield (line number, cells) of every row that is not blank."""
         blocks = iter(blocks)
         before = next(blocks, None)
@@ -434,31 +543,53 @@ class DelimitedText:
             line = before[0] - 1 + max(1, reader.line_num)
             self.fail(f"the quotes or cells are malformed ({problem})", line)
 
-    def _blocks(self) -> _Blocks:
-        """The text, quoted cells marked where that tells."""
-        blocks = self.source.blocks()
+    def _blocks(self, blocks: Blocks | None = None) -> Blocks:
+        """The text below the titles and the header, quoted cells marked where that tells."""
+        blocks = self._table(self.source.blocks() if blocks is None else blocks)
         return _marked(blocks, self.separator) if self.quotes_tell else blocks
+
+    def _table(self, blocks: Blocks) -> Blocks:
+        for line, block in blocks:
+            if line <= self._start:
+                parts = block.split(b"\n", self._start - line + 1)
+                line, block = line + len(parts) - 1, parts[-1]
+            if self._empty is not None and self._empty.search(block):
+                block = self._empty.sub(b"", block)
+            if block:
+                yield line, block
 
     def unmarked(self, text: str) -> str:
         """Return a cell as it is in the file."""
         return text.removeprefix(_MARK) if self.quotes_tell else text
 
+    def numbers(self, cells: pd.Series) -> np.ndarray:
+        """Return the cells of a column of numbers as floats."""
+        if cells.dtype.kind in "iuf":
+            return cells.to_numpy(np.float64)
+        codes, counts = text_counts_of(cells)
+        return np.array([*map(self.format.value, counts), np.nan], np.float64)[codes]
+
     def frame(self, as_text: set[int]) -> pd.DataFrame:
         """Return the cells as pandas types them."""
         return next(self.frames(as_text, None))
 
-    def frames(self, as_text: set[int], n_rows: int | None) -> Iterator[pd.DataFrame]:
-        """Yield the cells as pandas types them, so many rows at a time; None: all rows together."""
-        if len(self.names) == 1:
+    def frames(
+        self, as_text: set[int], n_rows: int | None, only: Iterable[int] | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Yield the cells as pandas types them, so many rows at a time (None: all), of all or only some columns."""
+        if self._n_columns == 1:
             self._refuse_blank_lines()
+        chosen = self._used if only is None else sorted(only)
         try:
             frames: Any = pd.read_csv(  # type: ignore[call-overload]
-                io.BufferedReader(_BlockStream(self._blocks())),
+                io.BufferedReader(BlockStream(self._blocks())),
                 sep=self.separator,
-                header=0 if self.has_header else None,
-                names=list(range(len(self.names))),
+                header=None,
+                names=list(range(self._n_columns)),
                 index_col=False,
-                dtype=dict.fromkeys(as_text, str) or None,  # a dict, even an empty one, is slow
+                usecols=None if len(chosen) == self._n_columns else chosen,
+                dtype={self._used[i]: str for i in as_text} or None,  # a dict, even an empty one, is slow
+                decimal="," if self.format.decimal == "," else ".",
                 na_values=sorted(self.missing),
                 keep_default_na=False,
                 skipinitialspace=True,
@@ -468,11 +599,11 @@ class DelimitedText:
                 chunksize=n_rows,
                 **EXACT_NUMBERS,
             )
-            if n_rows is None:
-                yield frames
-                return
-            with frames:
-                yield from frames
+            for frame in [frames] if n_rows is None else frames:
+                frame.columns = range(len(chosen)) if only is None else chosen
+                yield frame
+        except pd.errors.EmptyDataError:
+            yield pd.DataFrame()
         except (ValueError, OverflowError) as problem:
             if isinstance(problem, FileFormatError):
                 raise
@@ -480,7 +611,7 @@ class DelimitedText:
 
     def _refuse_blank_lines(self) -> None:
         blank = None
-        for first_line, block in self.source.blocks():
+        for first_line, block in self._blocks():
             for line, text in enumerate(block.split(b"\n")[:-1], start=first_line):
                 if not text.strip(b" "):
                     blank = blank or line
@@ -489,45 +620,65 @@ class DelimitedText:
 
     # -- errors that point into the file --------------------------------------------------------------
 
-    def fail(self, problem: str, line: int | None, column: int | None = None) -> NoReturn:
-        """Raise the error about a line (from 1) and a column (from 0)."""
-        raise FileFormatError(problem, path=self.path, line=line, column=None if column is None else column + 1)
+    def fail(
+        self,
+        problem: str,
+        line: int | None,
+        column: int | None = None,
+        cure: Mapping[str, Any] | None = None,
+    ) -> NoReturn:
+        """Raise the error about a line (from 1) and a column (from 0), with the settings that cure it."""
+        place = None if column is None else column + 1
+        raise FileFormatError(problem, path=self.path, line=line, column=place, cure=cure)
 
-    def _fail_at(self, column: int, wanted: Callable[[str], bool], problem: str) -> NoReturn:
-        """Raise the error about the first cell of a column that is wanted."""
-        line, text = 1, ""
-        for number, cells in islice(self._rows(self._blocks()), int(self.has_header), None):
-            if cells[column] not in self.missing and wanted(cells[column]):
-                line, text = number, self.unmarked(cells[column])
-                break
-        self.fail(f"column {self.names[column]!r}: {text[:_SHOWN]!r} {problem}", line, column)
+    def _line_of(self, column: int, wanted: Callable[[str], bool]) -> tuple[int, str]:
+        """The line and the text of the first cell of a column that is wanted."""
+        for line, cells in self._rows(self._blocks()):
+            cell = cells[self._used[column]]
+            if cell not in self.missing and wanted(cell):
+                return line, self.unmarked(cell)
+        return 1, ""
 
     def refuse_infinite(self, column: int) -> NoReturn:
         """Raise the error about the first infinite cell of a column of numbers."""
-        self._fail_at(
-            column, lambda text: not NUMBER.fullmatch(text.strip(" ")) or bool(np.isinf(float(text))), "is infinite"
-        )
+        values = self.format.value
+        line, text = self._line_of(column, lambda text: (value := values(text)) is None or math.isinf(value))
+        self.fail(f"column {self.names[column]!r}: {text[:_SHOWN]!r} is infinite", line, self._used[column])
 
-    def refuse_texts(self, column: int, texts: Mapping[str, int]) -> NoReturn:
-        """Raise the error about texts in a column of numbers, of which it is known how often each occurs."""
-        about, name = what_numbers_have(texts, "such cells"), self.names[column]
-        self._fail_at(
-            column,
-            lambda text: not NUMBER.fullmatch(text.strip(" ")),
-            f"is text in a column of numbers{f' ({about})' if about else ''}; "
-            f"{setting('nominal', name)} takes them as categories, {setting('ignore', name)} leaves them "
-            f"out, {setting('missing')} names what stands for a missing cell",
-        )
+    def _refuse_texts(self, columns: Mapping[int, Mapping[str, int]], points: bool) -> NoReturn:
+        """Raise the error about texts in columns of numbers, of which it is known how often each occurs."""
+        texts = {self.names[i]: {self.unmarked(t): n for t, n in own.items()} for i, own in columns.items()}
+        diagnosis = Diagnosis(texts, self.format, points)
+        first = diagnosis.faults[0]
+        column = self.names.index(first.column)
+        line, _ = self._line_of(column, lambda text: self.unmarked(text).strip(" ") == first.text.strip(" "))
+        self.fail("; ".join(f.problem for f in diagnosis.faults), line, self._used[column], diagnosis.cure)
 
-    def kind_of(self, column: int, kinds: TextKinds) -> str:
-        """Return "number", "date" or "text"; an error where numbers are infinite or stand among texts."""
-        if kinds.numbers and kinds.texts:
-            self.refuse_texts(column, kinds.texts)
-        if kinds.infinite:
-            self.refuse_infinite(column)
-        if kinds.numbers or not kinds.texts:
-            return "number"
-        return "date" if kinds.dates else "text"
+    def kinds_of(self, columns: Mapping[int, TextKinds], points: bool = False) -> dict[int, str]:
+        """Return "number", "date" or "text" for each column.
+
+        Numbers that are infinite, stand among texts or are written in another way than the format says are an error.
+
+        Parameters
+        ----------
+        columns : mapping of int to TextKinds
+            What the cells of the columns are.
+        points : bool
+            Whether some cells have decimal points.
+        """
+        doubtful = {i: kinds.texts for i, kinds in columns.items() if kinds.are_doubtful}
+        if doubtful:
+            self._refuse_texts(doubtful, points)
+        for i, kinds in columns.items():
+            if kinds.infinite:
+                self.refuse_infinite(i)
+            if len(kinds.units) > 1:
+                named = f"column {self.names[i]!r} has numbers with the units {' and '.join(sorted(kinds.units)[:3])}"
+                self.fail(
+                    f"{named}: write them in one unit, or leave the column out ({setting('ignore', self.names[i])})",
+                    None,
+                )
+        return {i: kinds.kind for i, kinds in columns.items()}
 
 
 def is_float(text: str) -> bool:
@@ -547,7 +698,7 @@ def _are_partly_quoted(names: list[str]) -> bool:
     return any(name.startswith(_MARK) and PLAIN_NAME.fullmatch(name[1:]) for name in names)
 
 
-def _marked(blocks: _Blocks, separator: str) -> Iterator[tuple[int, bytes]]:
+def _marked(blocks: Blocks, separator: str) -> Iterator[tuple[int, bytes]]:
     """Yield the blocks with a mark before the text of every quoted cell."""
     inside, sign = False, separator.encode()
     for line, block in blocks:
@@ -561,25 +712,3 @@ def _marked(blocks: _Blocks, separator: str) -> Iterator[tuple[int, bytes]]:
             marked.append(_MARK.encode() + part if starts else part)
             before = part
         yield line, b'"'.join(marked)
-
-
-class _BlockStream(io.RawIOBase):
-    """Blocks of a text as one stream of bytes."""
-
-    def __init__(self, blocks: _Blocks) -> None:
-        self._blocks = iter(blocks)
-        self._block = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._block:
-            following = next(self._blocks, None)
-            if following is None:
-                return 0
-            self._block = memoryview(following[1])
-        n = min(len(buffer), len(self._block))
-        buffer[:n] = self._block[:n]
-        self._block = self._block[n:]
-        return n

@@ -15,7 +15,7 @@ from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.columns import table_from
-from omnirank.data.containers import FeaturesLike, TargetLike
+from omnirank.data.containers import FeaturesLike, TargetLike, annotated_target
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
 from omnirank.data.notes import Remarks
@@ -33,12 +33,13 @@ class Dataset(PickledWithoutCaches):
 
     Parameters
     ----------
-    X : array-like, scipy.sparse container, data frame or Table
+    X : array-like, scipy.sparse container, data frame, Table or AnnData
         The features. Numbers are numeric; categoricals, strings and booleans are nominal; NaN, None and NA
         are missing. In a sparse matrix an absent cell is 0 and a stored NaN is missing. Numbers stay float32
         where all are. A float array is not copied: changing it later changes the data set.
     y : array-like, data frame, scipy.sparse container, sequence of sets, Target or None
-        The target; NaN, None and NA mean unlabelled (-1 is a value). None: no target at all.
+        The target; NaN, None and NA mean unlabelled (-1 is a value). None: no target at all. Of an AnnData object, also
+        the name of a column of ``obs``.
     task : str
         One of "classification", "multi-target-classification", "regression", "multi-target-regression",
         "multi-label", "hierarchical-multi-label", "mixed-targets", "clustering", or "auto" to infer it.
@@ -86,6 +87,7 @@ class Dataset(PickledWithoutCaches):
         name: str = "data",
     ) -> None:
         features = table_from(X, feature_names, nominal)
+        y = annotated_target(X, y)
         refuse_rounded(features)
         target = y if isinstance(y, Target) else None
         doubts: tuple[str, ...] = ()

@@ -19,9 +19,11 @@ from omnirank.data.columns import check_shape, is_frame, table_from
 from omnirank.data.containers import (
     FeaturesLike,
     TargetLike,
+    annotated_target,
     as_array,
     checked_sparse,
     in_memory,
+    is_annotated,
     refuse_structured,
     unmasked,
 )
@@ -86,7 +88,7 @@ def read_input(
         dataset = _given_dataset(estimator, X, y, task, hierarchy)
     else:
         features = read_features(estimator, X, reset=True)
-        dataset = Dataset(features, y, task=task, hierarchy=hierarchy)
+        dataset = Dataset(features, annotated_target(X, y), task=task, hierarchy=hierarchy)
     if dataset.n_examples < min_examples:
         shape = (dataset.n_examples, dataset.n_features)
         raise DataError(
@@ -137,6 +139,7 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     if isinstance(X, str | Path):
         path = repr(str(X))
         raise DataTypeError(f"X={path}: give an array, a data frame or a Dataset; om.load({path}, target) reads a file")
+    X = Dataset(X) if is_annotated(X) else X
     if isinstance(X, Dataset):
         _validated(estimator, _names_only(X), skip_check_array=True, reset=reset)
         return X.features

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from omnirank.data.roles import Roles
 
 BLOCK_BYTES = 1 << 20
+# Blocks of whole lines, each with the number of its first line.
+Blocks: TypeAlias = Iterable[tuple[int, bytes]]
 # Exact reading of decimal numbers is the default of pandas from 3.1 on, where the option is deprecated.
 EXACT_NUMBERS: dict[str, str] = {}
 if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):  # pragma: no cover
@@ -126,6 +129,10 @@ class TextSource:
         r"""Yield (number of its first line, from 1; whole lines as UTF-8, each ending in ``\n``)."""
         line = 1
         with opened(self.path) as file:
+            if (start := file.read(2)) in _UTF16_MARKS:  # as spreadsheets write "Unicode text"
+                file = io.BytesIO((start + file.read()).decode("utf-16", "replace").encode())
+            else:
+                file.seek(0)
             while block := file.read(size):
                 block += file.readline()  # so that neither a character, a line nor a CR LF pair is cut
                 self._check(block, line)
@@ -142,8 +149,8 @@ class TextSource:
 
     def _check(self, block: bytes, first_line: int) -> None:
         """Raise an error about the first byte that is no text of the encoding."""
-        if first_line == 1 and block.startswith(_UTF16_MARKS):
-            raise FileFormatError("the file is UTF-16: save it as UTF-8", path=self.path, line=1)
+        if first_line == 1 and block.startswith(b"PK\x03\x04"):
+            raise FileFormatError("a zip archive, no text: is it a workbook? Call it .xlsx or .ods", path=self.path)
         if b"\0" in block:
             line = first_line + _n_line_ends(block[: block.index(b"\0")])
             raise FileFormatError("a NUL byte: this is not a text file", path=self.path, line=line)
@@ -161,6 +168,7 @@ class TextSource:
                 path=self.path,
                 line=first_line + _n_line_ends(before),
                 column=len(text.removeprefix("\ufeff")) + 1,
+                cure={"encoding": "cp1252"} if self.encoding == "utf-8" else None,
             ) from None
 
 
@@ -194,6 +202,30 @@ class LineBlocks:
             yield self._line, self._block[self._at :]
         self._block = b""
         yield from self._blocks
+
+
+class BlockStream(io.RawIOBase):
+    """Blocks of a text as one stream of bytes."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = iter(blocks)
+        self._block = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer."""
+        while not self._block:
+            following = next(self._blocks, None)
+            if following is None:
+                return 0
+            self._block = memoryview(following[1])
+        n = min(len(buffer), len(self._block))
+        buffer[:n] = self._block[:n]
+        self._block = self._block[n:]
+        return n
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,12 @@ Relevant features and the parities of interacting ones are the *signals*; target
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from numbers import Integral
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from scipy import sparse
@@ -95,6 +95,27 @@ _DOMAINS = {
 }
 
 
+class ClusterOptions(TypedDict, total=False):
+    """The keywords of `FeaturePlan` for data without a target."""
+
+    n_relevant: int
+    n_redundant: int
+    n_irrelevant: int
+    n_interacting: int
+    share_nominal: float
+    missing_features: float
+    noise: float
+    shuffle: bool
+    random_state: RandomState
+
+
+class FeatureOptions(ClusterOptions, total=False):
+    """The keywords of `FeaturePlan`."""
+
+    labelled: float
+    sparse: bool
+
+
 @dataclass(frozen=True)
 class FeaturePlan:
     """The options that all generators share, checked.
@@ -148,11 +169,6 @@ class FeaturePlan:
         check_all(vars(self), _DOMAINS)
         check("labelled", self.labelled, share() | count(0, self.n_examples, "examples"))
         self._check_roles()
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> FeaturePlan:
-        """Return the plan of the options of a generator, which may have others besides."""
-        return cls(**{name: options[name] for name in cls.__dataclass_fields__ if name in options})
 
     def _check_roles(self) -> None:
         if self.n_interacting == 1:

@@ -7,6 +7,7 @@ order, and returns the data set and the roles of its features.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from omnirank.core.parameters import check, count, share
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generated import (
+    ClusterOptions,
     Draw,
+    FeatureOptions,
     FeaturePlan,
     Relevance,
     build_features,
@@ -32,18 +35,7 @@ from omnirank.data.target import Target
 
 def make_regression(
     n_examples: int = 200,
-    *,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    labelled: float = 1.0,
-    sparse: bool = False,
-    random_state: RandomState = None,
+    **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate regression data: the target is a weighted sum of the signals and noise.
 
@@ -54,10 +46,10 @@ def make_regression(
     ----------
     n_examples : int
         Number of examples.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -75,7 +67,7 @@ def make_regression(
     >>> int(relevance.relevant.sum())
     3
     """
-    draw = Draw(FeaturePlan.of(locals()))
+    draw = Draw(FeaturePlan(n_examples, **features))
     return draw.dataset("regression", draw.scores(1))
 
 
@@ -84,17 +76,7 @@ def make_multi_target_regression(
     *,
     n_targets: int = 3,
     missing_targets: float = 0.0,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    labelled: float = 1.0,
-    sparse: bool = False,
-    random_state: RandomState = None,
+    **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target regression data: each target is a weighted sum of the signals and noise.
 
@@ -107,10 +89,10 @@ def make_multi_target_regression(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -126,7 +108,7 @@ def make_multi_target_regression(
     >>> data.target_names, data.target.n_unknown
     (('y1', 'y2'), 100)
     """
-    draw = Draw(FeaturePlan.of(locals()))
+    draw = Draw(FeaturePlan(n_examples, **features))
     check("n_targets", n_targets, count(1))
     scores = draw.scores(n_targets)
     return draw.dataset("multi-target-regression", scores, missing_targets=missing_targets)
@@ -136,17 +118,7 @@ def make_classification(
     n_examples: int = 200,
     *,
     n_classes: int = 2,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    labelled: float = 1.0,
-    sparse: bool = False,
-    random_state: RandomState = None,
+    **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate classification data: classes of about equal size, each an interval of a sum of the signals.
 
@@ -156,10 +128,10 @@ def make_classification(
         Number of examples.
     n_classes : int
         Number of classes; they are called c1, c2, ..., in an order that does not follow the sum.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -175,7 +147,7 @@ def make_classification(
     >>> data.describe()["classes"]
     {'c1': 30, 'c2': 30, 'c3': 30}
     """
-    draw = Draw(FeaturePlan.of(locals()))
+    draw = Draw(FeaturePlan(n_examples, **features))
     check("n_classes", n_classes, count(2))
     codes = draw_classes(draw.scores(1), [n_classes], draw.rng)
     return draw.dataset("classification", codes, class_names([n_classes]))
@@ -187,17 +159,7 @@ def make_multi_target_classification(
     n_targets: int = 3,
     n_classes: int | Sequence[int] = 3,
     missing_targets: float = 0.0,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    labelled: float = 1.0,
-    sparse: bool = False,
-    random_state: RandomState = None,
+    **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target classification data, each target as in :func:`make_classification`.
 
@@ -212,10 +174,10 @@ def make_multi_target_classification(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -231,7 +193,7 @@ def make_multi_target_classification(
     >>> data.target.levels
     (('c1', 'c2'), ('c1', 'c2', 'c3', 'c4'))
     """
-    draw = Draw(FeaturePlan.of(locals()))
+    draw = Draw(FeaturePlan(n_examples, **features))
     check("n_targets", n_targets, count(1))
     given = np.asarray(n_classes).tolist()
     counts = given if isinstance(given, list) else [given] * n_targets
@@ -250,17 +212,7 @@ def make_mixed_targets(
     n_nominal: int = 2,
     n_classes: int = 3,
     missing_targets: float = 0.0,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    labelled: float = 1.0,
-    sparse: bool = False,
-    random_state: RandomState = None,
+    **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate data with numeric and nominal targets, made as in regression and classification.
 
@@ -275,10 +227,10 @@ def make_mixed_targets(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -294,7 +246,7 @@ def make_mixed_targets(
     >>> data.task, data.target.is_nominal.tolist()
     ('mixed-targets', [False, True, True])
     """
-    draw = Draw(FeaturePlan.of(locals()))
+    draw = Draw(FeaturePlan(n_examples, **features))
     check("n_numeric", n_numeric, count(1))
     check("n_nominal", n_nominal, count(1))
     check("n_classes", n_classes, count(2))
@@ -311,17 +263,7 @@ def make_multi_label(
     n_labels: int = 5,
     label_density: float = 0.3,
     missing_targets: float = 0.0,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    labelled: float = 1.0,
-    sparse: bool = False,
-    random_state: RandomState = None,
+    **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-label data: a label is held where its own weighted sum of the signals is high.
 
@@ -336,10 +278,10 @@ def make_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -355,7 +297,7 @@ def make_multi_label(
     >>> data.X.shape, data.features.is_sparse, data.target.values.shape
     ((100, 1005), True, (100, 5))
     """
-    draw = Draw(FeaturePlan.of(locals()))
+    draw = Draw(FeaturePlan(n_examples, **features))
     check("n_labels", n_labels, count(1))
     check("label_density", label_density, share(above=0, below=1))
     flat = Hierarchy.flat(range(1, n_labels + 1))
@@ -370,17 +312,7 @@ def make_hierarchical_multi_label(
     hierarchy: str | Hierarchy = "tree",
     label_density: float = 0.5,
     missing_targets: float = 0.0,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    labelled: float = 1.0,
-    sparse: bool = False,
-    random_state: RandomState = None,
+    **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate hierarchical multi-label data; label sets are closed under ancestors.
 
@@ -401,10 +333,10 @@ def make_hierarchical_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are hidden, at random; what the hierarchy implies
         stays known, so fewer are unknown in the end. Each labelled example keeps at least one.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, labelled, sparse, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -420,7 +352,7 @@ def make_hierarchical_multi_label(
     >>> data.hierarchy
     Hierarchy(20 labels, DAG, 3 roots, ... leaves, depth 2)
     """
-    draw = Draw(FeaturePlan.of(locals()))
+    draw = Draw(FeaturePlan(n_examples, **features))
     check("n_labels", n_labels, count(1))
     check("label_density", label_density, share(above=0, below=1))
     if not isinstance(hierarchy, Hierarchy):
@@ -435,15 +367,7 @@ def make_clusters(
     n_examples: int = 200,
     *,
     n_clusters: int = 3,
-    n_relevant: int = 5,
-    n_redundant: int = 0,
-    n_irrelevant: int = 15,
-    n_interacting: int = 0,
-    share_nominal: float = 0.0,
-    missing_features: float = 0.0,
-    noise: float = 0.1,
-    shuffle: bool = True,
-    random_state: RandomState = None,
+    **features: Unpack[ClusterOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate data without target: clusters of equal size that only the informative features show.
 
@@ -457,10 +381,9 @@ def make_clusters(
         Number of examples.
     n_clusters : int
         Number of clusters.
-    n_relevant, n_redundant, n_irrelevant, n_interacting : int
-        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
-    share_nominal, missing_features, noise, shuffle, random_state
-        As there.
+    **features
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``noise``, ``shuffle``, ``random_state``: see :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -476,12 +399,15 @@ def make_clusters(
     >>> data.task, data.y is None, data.n_features
     ('clustering', True, 20)
     """
-    plan = FeaturePlan.of(locals())
+    for name in ("labelled", "sparse"):
+        if name in features:
+            raise TypeError(f"make_clusters() has no parameter {name!r}: there is no target")
+    plan = FeaturePlan(n_examples, **features)
     check("n_clusters", n_clusters, count(2))
     for_signals, for_features = plan.streams(2)
     signals = cluster_signals(plan, n_clusters, for_signals)
-    features, relevance = build_features(plan, signals, for_features)
-    return Dataset(features, name="clustering"), relevance
+    table, relevance = build_features(plan, signals, for_features)
+    return Dataset(table, name="clustering"), relevance
 
 
 def make_friedman(
@@ -529,7 +455,7 @@ def make_friedman(
     >>> relevance.relevant.astype(int).tolist()
     [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
     """
-    plan = FeaturePlan.of(locals())
+    plan = FeaturePlan(n_examples, noise=noise, shuffle=shuffle, random_state=random_state)
     check("n_features", n_features, count(5))
     for_values, for_order = plan.streams(2)
     X = for_values.random((n_examples, n_features))
@@ -585,7 +511,7 @@ def make_xor(
     >>> bool((data.X[:, :2].sum(axis=1) % 2 == data.y).all())
     True
     """
-    plan = FeaturePlan.of(locals())
+    plan = FeaturePlan(n_examples, n_irrelevant=n_irrelevant, noise=noise, shuffle=shuffle, random_state=random_state)
     check("n_interacting", n_interacting, count(2, 20))
     check("noise", noise, share())
     for_values, for_order = plan.streams(2)

@@ -113,7 +113,9 @@ def read_target(
         return FoundTarget(None, task_named("none"))
     found = infer_task(table, declared=declared, integers=integers or written_so)
     target = _build(table, task_target(found))
-    return FoundTarget(target, found, () if declared else doubts_about(table, target, found, isinstance(y, Table)))
+    are_integers = integers or written_so
+    doubts = () if declared else doubts_about(table, target, found, isinstance(y, Table), are_integers)
+    return FoundTarget(target, found, doubts)
 
 
 def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:

@@ -137,7 +137,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
         task,
         _hierarchy(content, roles) if target is not None else None,
         name or plain_name(content.path),
-        Remarks(tuple(notes), doubts),
+        Remarks(tuple(notes), doubts, from_file=True),
     )
 
 

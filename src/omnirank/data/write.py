@@ -13,12 +13,13 @@ from omnirank.core.errors import DataError
 from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER, quote
-from omnirank.data.columns import ISO_DATE, iso_texts
+from omnirank.data.columns import iso_seconds, iso_texts
 from omnirank.data.csv import MISSING_CELLS, PLAIN_NAME, is_float
 from omnirank.data.dataset import Dataset
 from omnirank.data.files import number_names, numbered
 from omnirank.data.hierarchy.clus import declared_entries, label_cells
 from omnirank.data.mulan import relation_with_labels
+from omnirank.data.numbers import looks_like_number
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 
@@ -221,7 +222,7 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
     numbers = {i for i in range(n, len(names)) if _are_whole(levels[i]) or levels[i] is LABEL_LEVELS}
     nominal = {i for i, known in enumerate(texts) if known is not None and i not in numbers}
     tell = any(_is_misread(text) for i in nominal for text in texts[i] or ()) or any(map(_is_misread_name, names))
-    missing = "NA" if len(names) == 1 else ""  # a blank line is no row
+    missing = "NA" if len(names) == 1 or _may_have_empty_row(table) else ""  # a line without a value is no row
     cells = [
         None if known is None else [*(_quoted(text, tell and i in nominal) for text in known), missing]
         for i, known in enumerate(texts)
@@ -236,17 +237,24 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
         raise DataError(f"a name or level holds a character that cannot be written: {problem}") from None
 
 
+def _may_have_empty_row(table: Table) -> bool:
+    if table.is_sparse:
+        return table.n_missing >= table.n_columns
+    return bool((np.isnan(table.numeric).all(axis=1) & (table.codes < 0).all(axis=1)).any())
+
+
 def _are_whole(levels: Levels | None) -> bool:
     return levels is not None and all(isinstance(level, int) and not isinstance(level, bool) for level in levels)
 
 
 def _is_misread(text: str) -> bool:
     """Whether a bare cell would not be read as text."""
-    return is_float(text) or text.strip(" ") in MISSING_CELLS or ISO_DATE.fullmatch(text) is not None
+    is_number = is_float(text) or looks_like_number(text)
+    return is_number or text.strip(" ") in MISSING_CELLS or iso_seconds([text]) is not None
 
 
 def _is_misread_name(name: str) -> bool:
-    return not name or name != name.strip(" ") or NUMBER.fullmatch(name) is not None
+    return not name or name != name.strip(" \u00a0") or "\n" in name or NUMBER.fullmatch(name) is not None
 
 
 def _quoted(text: str, always: bool) -> str:

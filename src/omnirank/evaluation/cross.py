@@ -208,6 +208,7 @@ def evaluate_folds(
     n_neighbors: int | Sequence[int] | None = None,
     *,
     use_unlabelled: bool = True,
+    sample_weight: np.ndarray | None = None,
     **options: Any,
 ) -> FoldResults:
     """Rank the features on every training part and judge the rankings on the test parts.
@@ -225,6 +226,8 @@ def evaluate_folds(
     use_unlabelled : bool
         Whether the ranker sees the unlabelled training examples (and, with ``neighbors="published"``, whether they
         take neighbours' places): False is the supervised ranking of a semi-supervised study.
+    sample_weight : ndarray, optional
+        Weights of all examples, for rankers that take them.
     **options
         Further parameters of `omnirank.evaluate`. With ``neighbors="oracle"`` neighbours have all labels; the ranker
         has only those of the fold.
@@ -250,10 +253,17 @@ def evaluate_folds(
     options["n_neighbors"] = counts
     rows, rankings, candidates = [], {}, []
     groups: dict[int | None, list[tuple[dict[int, dict[str, float]], int]]] = {}
+    trained = iter(folds)  # models are made for one fold after the other
+
+    def weights() -> dict[str, Any]:
+        rows = next(trained).train
+        used = rows if use_unlabelled or dataset.target is None else rows[dataset.labelled[rows]]
+        return {} if sample_weight is None else {"sample_weight": sample_weight[used]}
+
     for judged in judge_folds(
         dataset,
         folds,
-        lambda train: {"": _ranking_of(ranker, train, dataset)},
+        lambda train: {"": _ranking_of(ranker, train, dataset, weights())},
         options,
         labelled_only=not use_unlabelled,
     ):
@@ -276,9 +286,9 @@ def evaluate_folds(
     return FoldResults(pd.DataFrame(rows), pd.DataFrame(summary), rankings)
 
 
-def _ranking_of(ranker: RankingLike, train: Dataset, whole: Dataset) -> Ranking:
+def _ranking_of(ranker: RankingLike, train: Dataset, whole: Dataset, weights: dict[str, Any]) -> Ranking:
     if hasattr(ranker, "fit"):
-        ranker = ranking_of_part(clone(ranker), train, whole)
+        ranker = ranking_of_part(clone(ranker), train, whole, **weights)
     return ranking_of_data(ranker, train)
 
 

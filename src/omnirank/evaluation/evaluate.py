@@ -13,9 +13,11 @@ from omnirank.core.errors import DataError, DataTypeError, ParameterError, setti
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.core.variances import column_units
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside
 from omnirank.data.table import Table
@@ -28,10 +30,12 @@ from omnirank.evaluation.alignment import (
     joint_targets,
     ranking_of_data,
 )
+from omnirank.evaluation.folds import labelled_folds, splitter_folds
 from omnirank.neighbors.cells import Ranges, feature_ranges
 from omnirank.neighbors.in_parts import UsedRows, WeightedSearch, feature_facts, nearest_in_parts
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted import neighbor_means, ranking_weights, warn_of_many_neighbors, weighted_neighbors
+from omnirank.rankers.refits import is_ranker, ranker_and_data
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.samples import more_memory
 from omnirank.tasks import PrototypeColumns, get_task
@@ -59,8 +63,8 @@ class Predictions(NamedTuple):
 
 def evaluate(
     ranking: RankingLike,
-    train: Dataset | ShardedDataset,
-    test: Dataset | ShardedDataset | None = None,
+    train: Dataset | ShardedDataset | FeaturesLike,
+    test: Dataset | ShardedDataset | TargetLike | None = None,
     n_neighbors: int | Sequence[int] | None = None,
     *,
     predictor: str = "knn",
@@ -72,6 +76,10 @@ def evaluate(
     variance: str = "training",
     threshold: float = 0.5,
     n_test: int | None = None,
+    n_folds: int = 10,
+    cv: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     random_state: RandomState = 0,
     n_jobs: int | None = None,
 ) -> Any:
@@ -83,9 +91,11 @@ def evaluate(
 
     Parameters
     ----------
-    ranking : Ranking, fitted ranker or array-like of scores
-        Features are matched by name; an array holds one score per feature.
-    train, test : Dataset or ShardedDataset
+    ranking : Ranking, ranker or array-like of scores
+        Features are matched by name; an array holds one score per feature. A ranker with features and target
+        (``evaluate(ranker, X, y)``), or with one `Dataset`, is judged by cross-validation: copies of it rank the
+        training examples of each fold.
+    train, test : Dataset or ShardedDataset, or features and target
         ``om.Dataset(X, y)`` or ``om.load(path)``: the data that the ranking was made from (nothing else should have
         been used), and others. Numbers are scaled by their ranges in the training data. Data in parts
         (``om.open_shards``) that do not fit in memory stream past the test examples, whose neighbours are exact;
@@ -112,16 +122,20 @@ def evaluate(
     n_test : int or None
         Data in parts: how many test examples are drawn, from the labelled ones. None: all of ``test`` where it fits in
         memory, else 2000. Without ``test``, at most half of the labelled examples.
+    n_folds, cv, sample_weight, groups
+        Cross-validation: number of folds, or a splitter of scikit-learn instead; weights of the examples in the
+        rankings; groups of examples that stay in one fold. As in `omnirank.select`.
     random_state : None, int, RandomState or Generator
-        Seed of these.
+        Seed of the test examples, or of the folds.
     n_jobs : int or None
         Number of workers; changes no bit.
 
     Returns
     -------
     dict
-        Values by measure, the task's primary measure first; with several ``n_neighbors`` one such dict for each. Where
-        the test examples are a sample, the dict is a `SampledMeasures`, with ``n_test`` and ``standard_errors``.
+        Values by measure (means over folds), the task's primary measure first; with several ``n_neighbors`` one such
+        dict for each. Where the test examples are a sample, the dict is a `SampledMeasures`, with ``n_test`` and
+        ``standard_errors``.
 
     Notes
     -----
@@ -145,28 +159,66 @@ def evaluate(
     True
     >>> list(om.evaluate(ranking, train, test, n_neighbors=[1, 20]))
     [1, 20]
+    >>> om.evaluate(om.UnivariateRanker(), train, n_folds=3)["f1_macro"] > 0.9
+    True
     """
+    rules: dict[str, Any] = {
+        "predictor": predictor,
+        "neighbors": neighbors,
+        "top": top,
+        "weighted": weighted,
+        "scaled": scaled,
+        "n_jobs": n_jobs,
+    }
+    settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
+    in_parts = isinstance(train, ShardedDataset) or isinstance(test, Dataset | ShardedDataset)
+    if is_ranker(ranking) and not in_parts and n_test is None:
+        given = {"n_folds": n_folds, "cv": cv, "sample_weight": sample_weight, "groups": groups}
+        return _cross_validated(ranking, train, test, n_neighbors, rules | settings, random_state, **given)
+    if not (cv is None and sample_weight is None and groups is None):
+        raise ParameterError("cv, sample_weight and groups are for evaluate(ranker, X, y), which cross-validates")
     parts = held_out(train, test, n_test, random_state)
     predicted = predictions(
         ranking,
         parts.train,
         parts.test,
         n_neighbors,
-        predictor=predictor,
-        neighbors=neighbors,
-        top=top,
-        weighted=weighted,
-        scaled=scaled,
-        n_jobs=n_jobs,
+        **rules,
     )
     if isinstance(parts.train, Dataset):
         warn_of_many_neighbors(max(predicted.means), *candidate_count(parts.train, neighbors))
-    settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
     values: dict[int, Any] = measured_predictions(predicted, **settings)
     if parts.sampled:
         values = {k: _sampled(predicted, k, whole, settings) for k, whole in values.items()}
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
     return next(iter(values.values())) if one else values
+
+
+def _cross_validated(
+    ranker: Any,
+    X: Any,
+    y: Any,
+    n_neighbors: Any,
+    options: dict[str, Any],
+    random_state: RandomState,
+    *,
+    n_folds: int,
+    cv: Any,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> Any:
+    """The means of all measures over folds."""
+    from omnirank.evaluation.cross import evaluate_folds  # imported late: it judges folds by this module
+
+    copy, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
+    folds = splitter_folds(dataset, cv) if cv is not None else labelled_folds(dataset, n_folds, random_state)
+    table = evaluate_folds(copy, dataset, folds, n_neighbors, sample_weight=weights, **options).summary
+    rows = {
+        int(row.pop("n_neighbors")): row for row in table.drop(columns=["n_labelled", "n_folds"]).to_dict("records")
+    }
+    one = n_neighbors is None or isinstance(n_neighbors, Integral)
+    return next(iter(rows.values())) if one else rows
 
 
 def predictions(

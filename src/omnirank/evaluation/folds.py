@@ -171,6 +171,40 @@ def labelled_folds(dataset: Dataset, n_folds: int, random_state: RandomState = N
     return [Fold(_others(known[fold.test], dataset), known[fold.test], None, fold.key) for fold in folds]
 
 
+def splitter_folds(dataset: Dataset, cv: Any) -> list[Fold]:
+    """Return the folds into which a splitter of scikit-learn divides the labelled examples; all others train.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data; without target all examples are divided. Groups that are given (`Dataset.with_groups`) go to the
+        splitter.
+    cv : splitter, or iterable of (train, test)
+        Row numbers are among the labelled examples.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from sklearn.model_selection import StratifiedKFold
+    >>> from omnirank.evaluation.folds import splitter_folds
+    >>> [len(fold.test) for fold in splitter_folds(om.datasets.load_sample("iris"), StratifiedKFold(3))]
+    [50, 50, 50]
+    """
+    known = np.arange(dataset.n_examples) if dataset.target is None else np.flatnonzero(dataset.labelled)
+    used = dataset.take(known)
+    if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
+        raise ParameterError("cv", cv, "give a splitter of scikit-learn, such as GroupKFold(5), or pairs of rows")
+    pairs = cv.split(np.zeros((len(known), 1)), used.y, used.given_groups) if hasattr(cv, "split") else cv
+    others = np.setdiff1d(np.arange(dataset.n_examples), known)
+    folds = []
+    for i, (train, test) in enumerate(pairs):
+        rows = np.sort(np.concatenate([known[chosen_numbers(train, len(known))], others]))
+        folds.append(Fold(rows, known[chosen_numbers(test, len(known))], None, f"fold={i}"))
+    if not folds:
+        raise ParameterError("cv", cv, "it gives no fold")
+    return folds
+
+
 def scheme_parameters(scheme: str) -> tuple[str, ...]:
     """Return the names of the parameters of a fold scheme.
 

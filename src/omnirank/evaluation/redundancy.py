@@ -86,6 +86,9 @@ class Redundancy:
     def __str__(self) -> str:
         return self.summary
 
+    def __repr__(self) -> str:
+        return f"<Redundancy: {self.summary}>"
+
     @property
     def summary(self) -> str:
         """How many features are left, in words."""

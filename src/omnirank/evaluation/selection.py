@@ -6,7 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +18,18 @@ from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.text import counted, with_error
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.notes import of_one_value
 from omnirank.ensembles.pct import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.predictor import ONE_VALUE
 from omnirank.evaluation.cross import FoldParts, judge, over_folds
 from omnirank.evaluation.evaluate import candidate_count
-from omnirank.evaluation.folds import Fold, labelled_folds
+from omnirank.evaluation.folds import Fold, labelled_folds, splitter_folds
+from omnirank.evaluation.redundancy import Redundancy
+from omnirank.evaluation.redundancy import redundancy as feature_groups
 from omnirank.evaluation.significance import significance
 from omnirank.neighbors.weighted import warn_of_many_neighbors
 from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
@@ -99,6 +102,9 @@ class SelectionCurve:
         for name, array in (("sizes", sizes), ("values", values)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def __repr__(self) -> str:
+        return f"<SelectionCurve: {self.summary}>"
 
     @property
     def n_folds(self) -> int:
@@ -220,12 +226,15 @@ class Selection:
         How they were chosen: "neighbors", "forest" or "significance".
     curve : SelectionCurve or None
         Performance over the number of features; None where significance chose.
+    redundancy : Redundancy or None
+        Groups of features that stand for each other, where only one of each is kept.
     """
 
     ranking: Ranking
     names: tuple[str, ...]
     by: str
     curve: SelectionCurve | None = None
+    redundancy: Redundancy | None = None
 
     @property
     def mask(self) -> np.ndarray:
@@ -234,6 +243,20 @@ class Selection:
 
     def __str__(self) -> str:
         return self.summary
+
+    def __repr__(self) -> str:
+        return f"<Selection of {counted(len(self.names), 'feature')} of {len(self.ranking)} by {self.by}>"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw performance over the number of features; of significant ones, their scores."""
+        return self.ranking.plot(ax=ax) if self.curve is None else self.curve.plot(ax=ax)
+
+    @property
+    def stands_for(self) -> dict[str, tuple[str, ...]]:
+        """The features that each kept one stands for, where redundant ones were left out."""
+        groups = () if self.redundancy is None else self.redundancy.groups
+        members = {group.representative: group.others for group in groups if group.others}
+        return {name: members[name] for name in self.names if name in members}
 
     @property
     def summary(self) -> str:
@@ -255,10 +278,14 @@ def select(
     y: TargetLike | None = None,
     *,
     by: str = "neighbors",
+    redundancy: float | None = None,
     sizes: Sequence[int] | None = None,
     measure: str | None = None,
     n_neighbors: int | None = None,
     n_folds: int | None = None,
+    cv: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     alpha: float = 0.05,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -281,6 +308,9 @@ def select(
         Who judges a number of features: the nearest neighbours, with equal weights of the features that are kept; or a
         random forest of 50 predictive clustering trees. "significance": keep the features whose p value is small;
         nothing is judged.
+    redundancy : float, optional
+        Features with at least this association (0.9, say) form a group, of which only the best one can be kept, see
+        `omnirank.redundancy`. Groups are found anew in every fold, from its training examples.
     sizes : sequence of int, optional
         Numbers of features that are tried; by default powers of the square root of 2, and all.
     measure : str, optional
@@ -290,6 +320,12 @@ def select(
         examples.
     n_folds : int, optional
         By default 10, or fewer where folds would have fewer than 5 labelled examples, but at least 3.
+    cv : splitter of scikit-learn or iterable of (train, test), optional
+        Divides the labelled examples instead of ``n_folds``; unlabelled ones train in every fold.
+    sample_weight : array-like of shape (n_examples,), optional
+        Weights of the examples in the rankings; all examples count equally where predictions are judged.
+    groups : array-like of shape (n_examples,), optional
+        Groups of examples that stay in one fold, as in :meth:`Dataset.with_groups`: repeated measurements.
     alpha : float
         Level of significance, with multiplicity corrected.
     random_state : None, int, RandomState or Generator
@@ -329,11 +365,16 @@ def select(
             raise DataError(f"{setting('by', by)}: {X.why_not_in_memory}; or choose {setting('by', 'significance')}")
         ranking, names = significant_features(ranker, X, alpha, random_state=random_state, n_jobs=n_jobs)
         return Selection(ranking, names, by)
-    ranker, dataset = ranker_and_data(ranker, X, y)
+    ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
     random_state = seeded(ranker, random_state)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
     if by == "significance":
-        ranking, names = significant_features(ranker, dataset, alpha, random_state=random_state, n_jobs=n_jobs)
-        return Selection(ranking, names, by)
+        ranking, names = significant_features(
+            ranker, dataset, alpha, sample_weight=weights, random_state=random_state, n_jobs=n_jobs
+        )
+        found = None if redundancy is None else feature_groups(ranking, dataset, redundancy, n_jobs=n_jobs)
+        left_out = set() if found is None else set(found.redundant)
+        return Selection(ranking, tuple(name for name in names if name not in left_out), by, None, found)
     curve = selection_curve(
         ranker,
         dataset,
@@ -342,14 +383,26 @@ def select(
         measure=measure,
         n_neighbors=n_neighbors,
         n_folds=n_folds,
+        cv=cv,
+        redundancy=redundancy,
+        sample_weight=weights,
         random_state=random_state,
         n_jobs=n_jobs,
     )
     if n_jobs is not None and "n_jobs" in ranker.get_params(deep=False):
         ranker.set_params(n_jobs=n_jobs)
-    ranking = ranker.fit(dataset).ranking_
+    ranking = ranker.fit(dataset, **({} if weights is None else {"sample_weight": weights})).ranking_
+    if redundancy is not None:
+        found = feature_groups(ranking, dataset, redundancy, n_jobs=n_jobs)
+        return Selection(ranking, tuple(_representatives(ranking, found)[: curve.chosen_size]), by, curve, found)
     kept = ranking.select(curve.chosen_size)
     return Selection(ranking, tuple(ranking.names[i] for i in ranking.order if kept[i]), by, curve)
+
+
+def _representatives(ranking: Ranking, groups: Redundancy) -> list[str]:
+    """All features but those that another one stands for, best first."""
+    left_out = set(groups.redundant)
+    return [name for name in (ranking.names[i] for i in ranking.order) if name not in left_out]
 
 
 def selection_curve(
@@ -361,6 +414,8 @@ def selection_curve(
     measure: str | None = None,
     n_neighbors: int | None = None,
     n_folds: int | None = None,
+    cv: Any = None,
+    redundancy: float | None = None,
     sample_weight: np.ndarray | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -373,10 +428,8 @@ def selection_curve(
         Copies of it rank the training parts.
     dataset : Dataset
         The data.
-    by, sizes, measure, n_neighbors, n_folds, random_state, n_jobs
+    by, sizes, measure, n_neighbors, n_folds, cv, redundancy, sample_weight, random_state, n_jobs
         As in `select`.
-    sample_weight : ndarray, optional
-        Weights of the examples in the rankings; all examples count equally where predictions are judged.
 
     Examples
     --------
@@ -393,6 +446,9 @@ def selection_curve(
     if without and by == "forest":
         raise ParameterError("by", by, "without target there is nothing for a forest to predict; neighbours can")
     n_judged, kind = candidate_count(dataset, "labelled")
+    folds = None if cv is None else splitter_folds(dataset, cv)
+    if folds is not None:
+        n_folds = len(folds)
     if n_folds is None:
         n_folds = min(_MOST_FOLDS, max(_FEWEST_FOLDS, n_judged // _IN_FOLD))
     if n_judged < max(_FEWEST, n_folds):
@@ -407,10 +463,10 @@ def selection_curve(
     shown = measure_of(dataset.task, "rrmse" if without and measure is None else measure)
     entropy = _entropy(random_state, ranker)
     tried = _tried_sizes(dataset, sizes)
-    folds = labelled_folds(dataset, n_folds, stream(entropy, _FOLDS_KEY))
+    folds = folds or labelled_folds(dataset, n_folds, stream(entropy, _FOLDS_KEY))
     if by == "neighbors":
         warn_of_many_neighbors(k, n_judged - max(len(fold.test) for fold in folds), kind)
-    judged = _Judged(dataset, by, tried, shown.name, int(k), entropy, sample_weight)
+    judged = _Judged(dataset, by, tried, shown.name, int(k), entropy, sample_weight, redundancy)
     with warnings.catch_warnings():
         # a fold can lose a class that is rare in the whole: its forest predicts the other one, as it should
         warnings.filterwarnings("ignore", f".*{re.escape(ONE_VALUE)}", UserWarning)
@@ -500,17 +556,26 @@ class _Judged:
     n_neighbors: int
     entropy: int
     sample_weight: np.ndarray | None
+    redundancy: float | None = None
 
     def __call__(self, ranker: Any, fold: Fold) -> list[float]:
         parts = FoldParts.of(fold, self.dataset)
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[fold.train]}
         ranking = ranking_of_part(clone(ranker), parts.train, self.dataset, **weights)
         n_jobs = ranker.get_params(deep=False).get("n_jobs")
+        most = len(ranking)
+        if self.redundancy is not None:  # the features that others stand for come last, and are never taken
+            groups = feature_groups(ranking, parts.train, self.redundancy, n_jobs=n_jobs)
+            names = _representatives(ranking, groups)
+            most, last = len(names), dict.fromkeys(ranking.names, 0)
+            places = last | {name: most - i for i, name in enumerate(names)}
+            ranking = replace(ranking, scores=np.array([places[name] for name in ranking.names], np.float64))
+        sizes = [min(size, most) for size in self.sizes]
         if self.by == "forest":
-            return [self._by_forest(ranking, size, parts, n_jobs) for size in self.sizes]
+            return [self._by_forest(ranking, size, parts, n_jobs) for size in sizes]
         # weights would hide how many features there are
         same = {"n_neighbors": self.n_neighbors, "weighted": False, "scaled": True, "n_jobs": n_jobs}
-        return [judge(ranking, parts, same | {"top": size})[self.measure] for size in self.sizes]
+        return [judge(ranking, parts, same | {"top": size})[self.measure] for size in sizes]
 
     def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         kept = np.flatnonzero(ranking.ranks <= size)

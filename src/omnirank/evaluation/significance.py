@@ -24,7 +24,7 @@ from omnirank.data.notes import share_remarks
 from omnirank.data.table import Table
 from omnirank.ensembles.supervision import check_feature_weights
 from omnirank.evaluation.conditional import with_given_others
-from omnirank.rankers.refits import check_ranker, check_takes_weights, ranker_and_data, seeded
+from omnirank.rankers.refits import check_ranker, ranker_and_data, seeded
 from omnirank.shards.dataset import ShardedDataset
 
 # Copies of all features: the best of them is 1 / (25 D + 1), below 0.05 / D, so that one feature alone can be
@@ -121,9 +121,7 @@ def significance(
                 "whose unbiased score has p values of its own"
             )
         return _ranking(own.fit(X, y, **weights))
-    ranker, dataset = ranker_and_data(ranker, X, y)
-    dataset = dataset if groups is None else dataset.with_groups(groups)
-    check_takes_weights(ranker, sample_weight)
+    ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     own = _own_p_values(ranker, method, random_state, n_jobs)
     ranker = _with(ranker, n_jobs=n_jobs)

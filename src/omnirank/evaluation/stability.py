@@ -14,9 +14,10 @@ from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, number
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata
+from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.resampling import resampled_rows
 from omnirank.evaluation.cross import top_sizes
 from omnirank.rankers.refits import ranker_and_data, ranking_of_part, run_refits
@@ -149,6 +150,9 @@ class Stability(PickledWithoutCaches):
     def __str__(self) -> str:
         return self.summary
 
+    def __repr__(self) -> str:
+        return f"<Stability: {self.summary}>"
+
     @property
     def summary(self) -> str:
         """One line in words: which places are certain."""
@@ -216,6 +220,8 @@ def stability(
     X: FeaturesLike,
     y: TargetLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     n_resamples: int = 50,
     resample: str = "subsample",
     share: float = 0.5,
@@ -236,6 +242,10 @@ def stability(
         the features.
     X, y
         A `Dataset`, or features and target as in ``fit``.
+    sample_weight : array-like of shape (n_examples,), optional
+        Weights of the examples, for rankers that take them.
+    groups : array-like of shape (n_examples,), optional
+        Groups of examples that are drawn together, as in :meth:`Dataset.with_groups`: repeated measurements.
     n_resamples : int
         Number of resamples, at least 3; so many fits are made, at most two at a time.
     resample : {"subsample", "bootstrap"}
@@ -288,12 +298,13 @@ def stability(
     check("resample", resample, choice(*RESAMPLES))
     check("share", share, number(above=0, below=1))
     check("level", level, number(above=0, below=1))
-    copy, dataset = ranker_and_data(ranker, X, y)
+    copy, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
     n = dataset.n_features
     check("k", k, choice(None) | count(1, n, "features"))
     own = copy.get_params(deep=False).get("random_state")
     entropy = root_entropy(stream(root_entropy(own if random_state is None else random_state), _RESAMPLES_KEY))
-    ranked = _Resampled(dataset, entropy, share if resample == "subsample" else None)
+    ranked = _Resampled(dataset, entropy, share if resample == "subsample" else None, weights)
     resamples = run_refits(ranked, copy, range(n_resamples), n_jobs, "ranking resamples")
     ranks = np.array([ranks for ranks, _ in resamples], dtype=np.int32)
     part = f" of {100 * share:g} % of the examples" if resample == "subsample" else ""
@@ -324,14 +335,16 @@ class _Resampled:
     dataset: Dataset
     entropy: int
     share: float | None
+    sample_weight: np.ndarray | None
 
     def __call__(self, ranker: Any, i: int) -> tuple[np.ndarray, bool]:
         rng = stream(self.entropy, i)
-        part = self.dataset.take(resampled_rows(strata(self.dataset), self.share, rng, self.dataset.groups))
+        rows = resampled_rows(strata(self.dataset), self.share, rng, self.dataset.groups)
+        weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[rows]}
         ranker = clone(ranker)
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))
-        scores = ranking_of_part(ranker, part, self.dataset).order_scores
+        scores = ranking_of_part(ranker, self.dataset.take(rows), self.dataset, **weights).order_scores
         return drawn_ranks(scores, rng), bool((scores == scores[0]).all())
 
 

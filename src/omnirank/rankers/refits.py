@@ -14,7 +14,7 @@ from omnirank.core.parallel import progress_bars, run_parallel, worker_count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import method_name, methods
 from omnirank.core.seeds import root_entropy
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_input
@@ -29,7 +29,13 @@ Result = TypeVar("Result")
 _AT_ONCE = 2
 
 
-def ranker_and_data(ranker: Any, X: FeaturesLike | ShardedDataset, y: TargetLike | None = None) -> tuple[Any, Dataset]:
+def ranker_and_data(
+    ranker: Any,
+    X: FeaturesLike | ShardedDataset,
+    y: TargetLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Any, Dataset]:
     """Return a copy of a ranker that fits data sets as the ranker would fit X and y, and these as a data set.
 
     Parameters
@@ -38,6 +44,10 @@ def ranker_and_data(ranker: Any, X: FeaturesLike | ShardedDataset, y: TargetLike
         Fitted or not; it stays as it is.
     X, y
         A `Dataset`, or features and target as in ``fit``.
+    groups : array-like, optional
+        Groups of examples that belong together (`Dataset.with_groups`).
+    sample_weight : array-like, optional
+        Weights of the examples; an error where the ranker takes none.
 
     Examples
     --------
@@ -50,7 +60,8 @@ def ranker_and_data(ranker: Any, X: FeaturesLike | ShardedDataset, y: TargetLike
     known = ranker.get_params(deep=False)
     task, hierarchy = known.get("task", "auto"), known.get("hierarchy")
     dataset = read_input(BaseEstimator(), in_memory(X), y, task=task, hierarchy=hierarchy, min_examples=2)
-    return fresh_copy(ranker), dataset
+    check_takes_weights(ranker, sample_weight)
+    return fresh_copy(ranker), dataset if groups is None else dataset.with_groups(groups)
 
 
 def is_ranker(value: Any) -> bool:

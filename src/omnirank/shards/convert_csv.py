@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from omnirank.core.errors import DataError
 from omnirank.core.files import unfinished_path
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.csv import MISSING_CELLS, DelimitedText, TextKinds, text_counts_of
+from omnirank.data.columns import iso_seconds, moments
+from omnirank.data.csv import DelimitedText, missing_cells, text_counts_of
+from omnirank.data.load import with_all_cures
+from omnirank.data.numbers import NumberFormat, TextKinds
 from omnirank.data.parquet import METADATA_KEY, import_pyarrow, metadata_of
 
 _BLOCK_ROWS = 2**16
@@ -26,7 +30,7 @@ _BLOCK_ROWS = 2**16
 class _Cells:
     """What the cells of a column are, as far as it is read."""
 
-    texts: TextKinds = field(default_factory=TextKinds)
+    texts: TextKinds
     integers: bool = True
 
     def add(self, cells: pd.Series) -> None:
@@ -48,10 +52,15 @@ def convert_csv(
     ignore: ColumnChoice | None = None,
     nominal: ColumnChoice | None = None,
     separator: str | None = None,
-    header: str | bool = "auto",
+    header: str | bool | int = "auto",
     missing: Sequence[str] = (),
     duplicates: str = "error",
     encoding: str = "utf-8",
+    skip: int | None = None,
+    decimal: str = ".",
+    thousands: str = "",
+    censored: str = "error",
+    units: str = "error",
     rows_per_file: int = 1_000_000,
 ) -> list[Path]:
     """Write delimited text of any size as a folder of Parquet files, for :func:`omnirank.open_shards`.
@@ -71,7 +80,7 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates, encoding
+    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored, units
         As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.
@@ -93,20 +102,17 @@ def convert_csv(
     ...     len(files), om.open_shards(pathlib.Path(folder, "plants"))
     (2, <ShardedDataset 'plants': 3 examples in 2 shards, 1 feature, classification, 1 target>)
     """
+    reading = dict(locals())
+    for name in ("path", "folder", "target", "rows_per_file"):
+        del reading[name]
     import_pyarrow()
     folder = Path(folder)
     if folder.exists():
         raise DataError(f"there is something at {str(folder)!r} already: name a new folder")
-    file = DelimitedText(
-        Path(path), separator or "", frozenset([*MISSING_CELLS, *missing]), encoding, header, duplicates
-    )
-    names = file.names
-    if file.n_rows <= 0:
-        file.fail("there is no row of data", file.last_line)
-    left_out = set() if ignore is None else set(choose_columns(ignore, names, "ignore"))
-    as_text = set() if nominal is None else set(choose_columns(nominal, names, "nominal")) - left_out
-    marked = [] if target is None else [names[i] for i in choose_columns(target, names, "target")]
-    kinds = _column_kinds(file, left_out, as_text)
+    defaults = inspect.signature(convert_csv).parameters
+    given = {name: value for name, value in reading.items() if value != defaults[name].default}
+    file, kinds = with_all_cures(lambda settings: _typed(Path(path), **reading | settings), str(path), given)
+    marked = [] if target is None else [file.names[i] for i in choose_columns(target, file.names, "target")]
     metadata = {METADATA_KEY: json.dumps(metadata_of(marked)).encode()} if marked else {}
     unfinished = unfinished_path(folder)
     try:
@@ -120,15 +126,33 @@ def convert_csv(
     return sorted(folder.iterdir())
 
 
-def _column_kinds(file: DelimitedText, left_out: set[int], as_text: set[int]) -> dict[int, str]:
-    """What each column that is not left out holds."""
-    cells = {i: _Cells() for i in range(len(file.names)) if i not in left_out | as_text}
+def _typed(
+    path: Path,
+    *,
+    ignore: ColumnChoice | None,
+    nominal: ColumnChoice | None,
+    separator: str | None,
+    missing: Sequence[str],
+    decimal: str,
+    thousands: str,
+    censored: str,
+    units: str,
+    **layout: Any,
+) -> tuple[DelimitedText, dict[int, str]]:
+    """The text, and what each column that is not left out holds."""
+    form = NumberFormat(decimal, thousands, censored, units)
+    file = DelimitedText(path, separator or "", missing_cells(missing), **layout, format=form)
+    if file.n_rows <= 0:
+        file.fail("there is no row of data", file.last_line)
+    left_out = set() if ignore is None else set(choose_columns(ignore, file.names, "ignore"))
+    as_text = set() if nominal is None else set(choose_columns(nominal, file.names, "nominal")) - left_out
+    cells = {i: _Cells(TextKinds(file.format)) for i in range(len(file.names)) if i not in left_out | as_text}
     for frame in file.frames(left_out | as_text, _BLOCK_ROWS):
         for i, column in cells.items():
             column.add(frame[i])
-    kinds = dict.fromkeys(as_text, "text") | {i: file.kind_of(i, column.texts) for i, column in cells.items()}
+    kinds = dict.fromkeys(as_text, "text") | file.kinds_of({i: column.texts for i, column in cells.items()})
     integers = {i for i, column in cells.items() if column.integers and column.texts.numbers}
-    return {i: "integer" if i in integers else kinds[i] for i in sorted(kinds)}
+    return file, {i: "integer" if i in integers else kinds[i] for i in sorted(kinds)}
 
 
 def _write(
@@ -165,8 +189,10 @@ def _arrow(cells: pd.Series, kind: str, pyarrow: Any, file: DelimitedText) -> An
     if kind == "integer":
         return pyarrow.array(cells.to_numpy(np.int64))
     if kind == "number":
-        return pyarrow.array(cells.to_numpy(np.float64), from_pandas=True)
+        return pyarrow.array(file.numbers(cells), from_pandas=True)
     if kind == "date":
-        seconds = pd.to_datetime(cells, format="ISO8601", utc=True)
-        return pyarrow.array(seconds.dt.tz_localize(None).astype("datetime64[us]"), from_pandas=True)
+        codes, counts = text_counts_of(cells)
+        seconds = iso_seconds(list(counts))
+        assert seconds is not None
+        return pyarrow.array(moments(np.append(seconds, np.nan)[codes]))
     return pyarrow.array(cells.map(file.unmarked, na_action="ignore"), pyarrow.string(), from_pandas=True)

@@ -18,6 +18,7 @@ import numpy as np
 from omnirank.core.errors import DataWarning, setting
 from omnirank.core.text import counted
 from omnirank.data.notes.leaks import leaking_features
+from omnirank.data.numbers import is_censored, looks_like_number, unit_of
 from omnirank.data.resampling import copies_note
 from omnirank.data.table import Levels, Table, is_made_up
 from omnirank.data.target import Target
@@ -38,10 +39,13 @@ class Remarks:
         What the reader of a file said.
     doubts : tuple of str
         What speaks against the inferred task.
+    from_file : bool
+        Whether the data were read by `omnirank.load`, so that notes can name its arguments.
     """
 
-    def __init__(self, of_reader: tuple[str, ...] = (), doubts: tuple[str, ...] = ()) -> None:
+    def __init__(self, of_reader: tuple[str, ...] = (), doubts: tuple[str, ...] = (), from_file: bool = False) -> None:
         self.of_reader = of_reader
+        self.from_file = from_file
         self.doubts = doubts
         self.told = False
         self._traps: tuple[Trap, ...] | None = None
@@ -54,11 +58,15 @@ class Remarks:
             self._copies = copies_note(dataset.groups) if dataset.given_groups is None else ()
         supervised = dataset.target is not None
         told = [trap for trap in self._traps if supervised or not trap.of_target]
-        return (*(self.doubts if supervised and not task_is_sure else ()), *trap_notes(told), *self._copies)
+        return (
+            *(self.doubts if supervised and not task_is_sure else ()),
+            *trap_notes(told, self.from_file),
+            *self._copies,
+        )
 
     def for_features(self, names: Sequence[str]) -> Remarks:
         """Return the remarks about some of the features."""
-        part = Remarks(self.of_reader, self.doubts)
+        part = Remarks(self.of_reader, self.doubts, self.from_file)
         part.told = self.told
         if self._traps is not None:
             chosen = set(names)
@@ -145,14 +153,14 @@ class Trap(NamedTuple):
 KINDS = {
     "empty": "{has|have} no known value",
     "constant": "{holds|hold} one value only",
-    "running": "{changes|change} by the same step from row to row: {it is a running number, leave it|they are running "
-    "numbers, leave them} out of the ranking",
-    "identifier": "{has|have} another whole number in every example: {is it an identifier? Leave it|are they "
-    "identifiers? Leave them} out of the ranking",
-    "levels": "{has <>: is it an identifier? Leave it|have about as many levels as there are examples: are they "
-    "identifiers? Leave them} out of the ranking",
+    "running": "{changes|change} by the same step from row to row: {it is a running number|they are running numbers}, "
+    "leave {it|them} out of the ranking",
+    "identifier": "{has|have} a different whole number in every row: {is it an identifier|are they identifiers}? Leave "
+    "{it|them} out of the ranking",
+    "levels": "{has <>: is it an identifier|have about as many levels as there are examples: are they identifiers}? "
+    "Leave {it|them} out of the ranking",
     "date": "{is a date, taken as a number|are dates, taken as numbers} (seconds since 1970): {its score tells|their "
-    "scores tell} of trends, not of seasons",
+    "scores tell} of trends, not of seasons; leave {it|them} out if that is not wanted",
     "date text": "{holds|hold} dates as text, taken as categories: turn them into numbers (days since the first, say), "
     "or leave {it|them} out",
     "number text": "{is|are} taken as categories, but {<>|in the first of them <>}: write plain numbers, with a "
@@ -162,8 +170,12 @@ KINDS = {
     "other target": "{is called like a target: is it one (<>)? Then name it as a target|are called like targets: are "
     "they (<>)? Then name them as targets} too, or leave {it|them} out",
 }
+# The argument of `omnirank.load` that leaves features of a kind out.
+_ROLE_OF = {"running": "key", "identifier": "key", "levels": "key"}
+_MOST_NAMED = 8
 _OF_TARGET = ("leak", "other target")
 _NUMBERS = re.compile(r"\{([^|{}]*)\|([^{}]*)\}")
+_OUT = re.compile(r"eave (?:it|them) out(?: of the ranking)?")
 
 
 def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
@@ -198,21 +210,27 @@ def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
     return tuple(sorted(found.values(), key=lambda trap: order.index(trap.kind)))
 
 
-def trap_notes(traps: Sequence[Trap]) -> tuple[str, ...]:
-    """Return one sentence for each kind of trap.
+def trap_notes(traps: Sequence[Trap], from_file: bool = False) -> tuple[str, ...]:
+    """Return one sentence for each kind of trap, with the argument of `omnirank.load` that leaves the features out.
 
     Examples
     --------
     >>> from omnirank.data.notes import Trap, trap_notes
     >>> trap_notes([Trap("constant", name) for name in "abcde"])
     ("features 'a', 'b', 'c' and 2 more hold one value only",)
+    >>> trap_notes([Trap("date text", "day")], from_file=True)[0][-30:]
+    "or leave it out (ignore='day')"
     """
     notes = []
     for name, text in KINDS.items():
         mine = [trap for trap in traps if trap.kind == name]
         if mine:
             text = _NUMBERS.sub(r"\1" if len(mine) == 1 else r"\2", text).replace("<>", mine[0].detail)
-            notes.append(f"{_listed([trap.feature for trap in mine])} {text}")
+            names = [trap.feature for trap in mine]
+            if from_file and len(names) <= _MOST_NAMED:
+                role = setting(_ROLE_OF.get(name, "ignore"), names[0] if len(names) == 1 else names)
+                text = _OUT.sub(rf"\g<0> ({role})".replace("\\", "\\\\").replace("\\\\g", "\\g"), text)
+            notes.append(f"{_listed(names)} {text}")
     return tuple(notes)
 
 
@@ -385,22 +403,22 @@ def _stem(name: str) -> str:
 # More classes than this, and more than one per so many examples, are more likely quantities.
 _MANY = 20
 _EXAMPLES_PER_CLASS = 20
+_MANY_FLOATS = 5
 _SEPARATORS = (";", "|")
 # Fewer such texts, or a smaller share of all, may be anything.
 _LEAST = 3
 _LEAST_SHARE = 0.5
-_LONGEST = 20
-_WITH_COMMA = re.compile(r"\s*[-+]?\d+(\.\d{3})*,\d+\s*")
-_WITH_MORE = re.compile(r"\s*([$€£¥<>~]?)\s*[-+]?\d+(?:\.\d+)?\s*([^\W\d][^\s\d]*(?:/[^\s\d]+)?|%|°\w?)?\s*")
 
 
-def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool = False) -> tuple[str, ...]:
+def doubts_about(
+    table: Table, target: Target, task: str, texts_are_meant: bool = False, integers: bool = True
+) -> tuple[str, ...]:
     """Return what speaks against a task that was inferred from undeclared values, one sentence each.
 
     Whole numbers are in doubt as classes where there are more than 20 of them and either more than one per 20 known
-    examples or one that occurs once; so are numbers written as text, and an empty text as a class. Whole numbers of
-    float type in several columns are in doubt as quantities where there are at most 20 of each and some are missing,
-    since a missing cell is what turns integers into floats.
+    examples or one that occurs once, and those of float type where there are more than 5; so are numbers written as
+    text, and an empty text as a class. Whole numbers of float type in several columns are in doubt as quantities where
+    there are at most 20 of each and some are missing, since a missing cell is what turns integers into floats.
 
     Parameters
     ----------
@@ -412,6 +430,8 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
         The inferred task.
     texts_are_meant : bool
         Whether texts are classes on purpose: readers of files make numbers of them unless told otherwise.
+    integers : bool
+        Whether the numbers are of integer type.
 
     Examples
     --------
@@ -431,7 +451,11 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
         return ()
     doubts = [f"an empty text is taken as a class of {text}; None is unlabelled" for text in _empty_texts(target)]
     many = [i for i, levels in enumerate(target.levels) if levels is not None and _are_many(target, i, levels)]
-    numbers = [i for i in many if table.levels[i] is None]
+    numbers = [
+        i
+        for i, levels in enumerate(target.levels)
+        if table.levels[i] is None and (i in many or (not integers and len(levels or ()) > _MANY_FLOATS))
+    ]
     texts = [i for i in many if not texts_are_meant and _are_numbers(table.levels[i] or ())]
     if numbers:
         quantities = setting("task", task_named("numbers", single=table.n_columns == 1))
@@ -557,13 +581,10 @@ def what_numbers_have(counts: Mapping[str, int], cells: str = "cells") -> str:
 
 def _kind(text: str) -> str:
     """What a number has beside it; nothing where the text is no number, or one without more."""
-    if len(text) > _LONGEST:
+    if not looks_like_number(text):
         return ""
-    if _WITH_COMMA.fullmatch(text):
-        return "a comma"
-    match = _WITH_MORE.fullmatch(text)
-    more = "" if match is None else match[1] or match[2] or ""
-    return repr(more) if more else ""
+    more = "<" if is_censored(text) else unit_of(text, letters=True)
+    return "a comma" if "," in text else repr(more) if more else ""
 
 
 def text_counts(levels: Levels, codes: np.ndarray) -> dict[str, int]:

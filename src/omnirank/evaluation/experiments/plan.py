@@ -36,7 +36,8 @@ BEST = "best"
 
 # Parameters of methods and of `omnirank.evaluate` that the plan sets by other means.
 _NOT_OF_METHODS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select")
-_NOT_OF_EVALUATION = ("ranking", "train", "test", "n_test", "random_state", "n_jobs")
+_OF_CROSS_VALIDATION = ("n_folds", "cv", "sample_weight", "groups")
+_NOT_OF_EVALUATION = ("ranking", "train", "test", "n_test", "random_state", "n_jobs", *_OF_CROSS_VALIDATION)
 
 # A plan writes booleans in small letters.
 _YES_OR_NO = Domain((), FLAG.tests, ("true", "false"))
