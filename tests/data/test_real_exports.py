@@ -394,3 +394,13 @@ def test_texts_like_numbers_and_empty_rows_come_back(tmp_path):
     read = om.load(tmp_path / "own.csv")
     assert read.feature_names == tuple(frame)
     assert read.features.equals(om.Dataset(frame).features)
+
+
+def test_no_call_is_offered_where_each_setting_breaks_what_another_reads(tmp_path):
+    """Decimal points in one column, points between thousands and decimal commas in another."""
+    rows = "".join(f"{i}.5;{i + 1}.234,5;{'ab'[i % 2]}\n" for i in range(10, 40))
+    (tmp_path / "mixed.csv").write_text("x;z;kind\n" + rows)
+    with pytest.raises(FileFormatError, match="decimal") as raised:
+        om.load(tmp_path / "mixed.csv", target="kind")
+    assert raised.value.cure == {}
+    assert str(raised.value).count("decimal points and decimal commas") <= 1

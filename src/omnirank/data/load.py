@@ -264,6 +264,7 @@ def with_all_cures(read: Callable[[dict[str, Any]], Any], path: str, given: dict
     """
     faults: list[Any] = []
     cure: dict[str, Any] = {}
+    tried: list[dict[str, Any]] = []
     while len(faults) < _MOST_FAULTS:
         try:
             result = read(_merged(given, cure))
@@ -273,9 +274,10 @@ def with_all_cures(read: Callable[[dict[str, Any]], Any], path: str, given: dict
                 raise
             faults.append(error)
             cure = _merged(cure, added)
-            if not added:  # no setting cures the last one
+            if not added or cure in tried:  # no setting cures the last one, or each cures what another breaks
                 cure = {}
                 break
+            tried.append(cure)
         else:
             if not faults:
                 return result
@@ -285,7 +287,7 @@ def with_all_cures(read: Callable[[dict[str, Any]], Any], path: str, given: dict
     settings = "".join(f", {name}={value!r}" for name, value in _merged(given, cure).items())
     call = f"\nThis reads it: om.load({path!r}{settings})" if cure else ""
     where = {"path": first.path, "line": first.line, "column": first.column}
-    raise FileFormatError("; ".join(texts), **where, cure=cure, call=call) from None
+    raise FileFormatError("; ".join(dict.fromkeys(texts)), **where, cure=cure, call=call) from None
 
 
 def _is_outdone(fault: Any, later: list[Any]) -> bool:
