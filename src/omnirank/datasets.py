@@ -14,7 +14,7 @@ from omnirank.data.generators import (
     make_xor,
 )
 from omnirank.data.samples import list_samples, load_sample
-from omnirank.relational.movies import make_movies
+from omnirank.relational.dataset import make_movies
 
 __all__ = [
     "Relevance",

@@ -2,10 +2,10 @@
 
     python studies/scripts/relational.py FACTS DATA [SET ...] [--trees 50] [--presets AGG-All ...]
 
-FACTS is a folder of the fact files of the re3py repository (uwcse, webkb, muta188: ``*_descriptive.txt``,
-``*_target.txt``, ``*.s``), DATA the folder of the data sets. Adds the results of the sets, by default all, to
-studies/results/relational.csv in place of older ones of the same settings; UWCSE with 50 trees also writes
-relational_uwcse_ranking.csv.
+FACTS is a folder of the fact files of the re3py repository (uwcse, webkb, muta188, carcinogenesis:
+``*_descriptive.txt``, ``*_target.txt``, ``*.s``), DATA the folder of the data sets. Adds the results of the sets, by
+default all, to studies/results/relational.csv in place of older ones of the same settings; UWCSE with 50 trees also
+writes relational_uwcse_ranking.csv.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from omnirank.evaluation.cross import BASELINE, evaluate_relational
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 
 FIGURES = Path(__file__).parent.parent / "results"
-SETS = ("trains", "mutagenesis_42", "mutagenesis_188", "muta188", "uwcse", "webkb")
+SETS = ("trains", "mutagenesis_42", "mutagenesis_188", "muta188", "uwcse", "carcinogenesis", "webkb")
 PRESETS = ("AGG-All", "AGG-Exist", "NO-Rel")
 SEED = 1
 LOOKAHEAD = 2
@@ -64,7 +64,7 @@ def accuracies(name: str, data: RelationalDataset, preset: str, n_trees: int) ->
         random_state=SEED,
     )
     start = time.process_time()
-    found = evaluate_relational({"bagging": model}, data, n_folds=10, random_state=SEED)
+    found = evaluate_relational({"bagging": model}, data, n_folds=10, random_state=SEED).summary
     seconds = time.process_time() - start
     found = found[found["measure"] == "accuracy"].set_index("model")
     return {

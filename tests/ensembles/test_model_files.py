@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 import omnirank as om
 from omnirank.data.task_registry import unregister_task
 from omnirank.errors import DataError, DataTypeError, FileFormatError
-from omnirank.relational import RelationalDataset, RelationalTree
+from omnirank.relational import RelationalBoosting, RelationalDataset, RelationalForest, RelationalTree
 from omnirank.tasks import register_task
 from reference.circular_task import Circular
 
@@ -291,12 +291,37 @@ def test_models_that_cannot_be_written_say_so(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_relational_models_say_that_they_cannot_be_written(tmp_path):
+@pytest.mark.parametrize("kind", [RelationalTree, RelationalForest, RelationalBoosting])
+def test_relational_models_come_back(tmp_path, kind):
+    data = om.datasets.make_movies(60, random_state=0)
+    model = kind(**({} if kind is RelationalTree else {"n_trees": 3}), random_state=0).fit(data)
+    model.save(tmp_path / "model.omr")
+    same = om.load_model(tmp_path / "model.omr")
+    other = om.datasets.make_movies(30, random_state=1)
+    for test in (data, other):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the other data have new levels
+            np.testing.assert_array_equal(same.predict_proba(test), model.predict_proba(test))
+    assert same.features_ == model.features_
+    assert [feature.sentence for feature in same.features_] == [feature.sentence for feature in model.features_]
+    assert same.get_params() == model.get_params()
+    numbers = dataclasses.replace(
+        data, target=om.Dataset(np.zeros((60, 1)), np.arange(60.0) / 7, task="regression").target, task="regression"
+    )
+    fitted = clone(model).fit(numbers)
+    fitted.save(tmp_path / "numbers.omr")
+    np.testing.assert_array_equal(om.load_model(tmp_path / "numbers.omr").predict(data), fitted.predict(data))
+
+
+def test_relational_files_are_checked(tmp_path):
     frames = {"person": pd.DataFrame({"id": range(12), "age": np.arange(12.0), "rich": [0, 1] * 6})}
     data = RelationalDataset.from_frames(frames, target="person.rich")
-    model = RelationalTree(random_state=0).fit(data)
-    with pytest.raises(DataTypeError, match="RelationalTree cannot be written"):
-        model.save(tmp_path / "model")
+    with pytest.raises(DataError, match="tests nothing"):
+        RelationalTree(max_depth=0, random_state=0).fit(data).save(tmp_path / "leaf")
+    RelationalTree(random_state=0).fit(data).save(tmp_path / "model")
+    with_header(tmp_path / "model", facts__constructed={"tuple": []})
+    with pytest.raises(FileFormatError, match="constructed"):
+        om.load_model(tmp_path / "model")
 
 
 # -- what is no model --------------------------------------------------------------------------------------

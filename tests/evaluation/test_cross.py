@@ -10,7 +10,7 @@ import pytest
 from benchmarks.public_data import public_data
 
 import omnirank as om
-from omnirank.errors import ConstantTargetError, DataError, ParameterError
+from omnirank.errors import ConstantTargetError, DataError, DataWarning, FileFormatError, ParameterError
 from omnirank.evaluation.cross import (
     Curve,
     curve_area,
@@ -25,7 +25,7 @@ from omnirank.evaluation.cross import (
     top_curve,
 )
 from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.folds import make_folds
+from omnirank.evaluation.folds import Fold, make_folds, read_folds
 from omnirank.plots import plot_convergence, plot_curves
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker, RelationalTree
 from omnirank.testing import tiny_dataset
@@ -340,8 +340,13 @@ def test_values_are_those_of_the_folds():
     for fold in make_folds(MOVIES, n_folds=3, random_state=1):
         fitted = RelationalTree(random_state=0).fit(MOVIES.take(fold.train))
         right += (fitted.predict(MOVIES.take(fold.test)) == np.asarray(MOVIES.y)[fold.test]).tolist()
-    value = found.set_index(["model", "measure"])["value"]
+    value = found.summary.set_index(["model", "measure"])["value"]
     assert value["tree", "accuracy"] == pytest.approx(np.mean(right))
+    own = found.predictions[found.predictions["model"] == "tree"]
+    assert (own["truth"] == own["predicted"]).tolist() == right
+    assert len(own["example"].unique()) == MOVIES.n_examples
+    by_fold = found.values[(found.values["model"] == "tree") & (found.values["measure"] == "accuracy")]
+    assert np.average(by_fold["value"], weights=by_fold["n_test"]) == pytest.approx(np.mean(right))
     most = pd.Series(MOVIES.y).value_counts(normalize=True).max()
     assert value["constant", "accuracy"] == pytest.approx(most)
     assert not hasattr(model, "tree_")
@@ -351,7 +356,57 @@ def test_labels_of_the_test_fold_do_not_help():
     rng = np.random.default_rng(0)
     shuffled = replace(MOVIES, target=MOVIES.target.take(rng.permutation(MOVIES.n_examples)))
     found = evaluate_relational({"tree": RelationalTree(random_state=0)}, shuffled, n_folds=3, random_state=1)
-    assert found.set_index(["model", "measure"])["value"]["tree", "accuracy"] < 0.5
+    assert found.summary.set_index(["model", "measure"])["value"]["tree", "accuracy"] < 0.5
+
+
+def accuracy_by_fold(found):
+    part = found.values[(found.values["model"] == "tree") & (found.values["measure"] == "accuracy")]
+    return part.set_index("fold")[["value", "n_train", "n_test"]]
+
+
+def test_folds_may_be_given(tmp_path):
+    models = {"tree": RelationalTree(max_depth=2, random_state=0)}
+    number = np.arange(MOVIES.n_examples) % 4
+    by_number = accuracy_by_fold(evaluate_relational(models, MOVIES, folds=number))
+    assert by_number["n_test"].tolist() == [50] * 4
+    parts = [np.flatnonzero(number == i) for i in range(4)]
+    folds = [Fold(np.setdiff1d(np.arange(200), part), part, None, f"fold={i}") for i, part in enumerate(parts)]
+    pd.testing.assert_frame_equal(accuracy_by_fold(evaluate_relational(models, MOVIES, folds=folds)), by_number)
+    ids = [MOVIES.example_ids[part] for part in parts]
+    file = tmp_path / "folds.txt"
+    file.write_text("|movies\n" + "".join("|||\n" + "\n".join(map(str, part)) + "\n" for part in ids))
+    pd.testing.assert_frame_equal(accuracy_by_fold(evaluate_relational(models, MOVIES, folds=file)), by_number)
+    file.write_text("1\n2\n3\n\n3\n4\n")
+    with pytest.warns(DataWarning, match="5 entries of 4 examples: the folds are no partition"):
+        first, second = read_folds(file, MOVIES.example_ids)
+    assert set(first.train) & set(first.test) == set()
+    assert (len(first.test), len(second.test), len(second.train)) == (3, 2, 2)
+    file.write_text("1\n\nx\n")
+    with pytest.raises(FileFormatError, match="line 3: there is no example 'x'"):
+        read_folds(file, MOVIES.example_ids)
+    file.write_text("1\n2\n")
+    with pytest.raises(FileFormatError, match="fewer than two folds"):
+        read_folds(file, MOVIES.example_ids)
+    with pytest.raises(ParameterError, match="fold of each of 200"):
+        evaluate_relational(models, MOVIES, folds=[1, 2])
+
+
+def test_groups_stay_in_one_fold():
+    groups = np.arange(MOVIES.n_examples) // 10
+    models = {"tree": RelationalTree(max_depth=1, random_state=0)}
+    found = evaluate_relational(models, MOVIES, n_folds=4, groups=groups, random_state=0)
+    of = dict(zip(MOVIES.example_ids.tolist(), groups.tolist(), strict=True))
+    part = found.predictions[found.predictions["model"] == "tree"]
+    assert part.groupby(part["example"].map(of))["fold"].nunique().max() == 1
+
+
+def test_rankers_are_judged_by_their_ensembles_and_rank_in_every_fold():
+    hidden = MOVIES.hide_labels(range(20))
+    models = {"ranker": RelationalRanker(n_trees=3, max_path_length=2, random_state=0)}
+    found = evaluate_relational(models, hidden, n_folds=3, random_state=0)
+    assert len(found.rankings["ranker"]) == 3
+    assert list(found.rankings) == ["ranker"]
+    assert len(found.predictions[found.predictions["model"] == "ranker"]) == 180
 
 
 def test_what_is_refused():
@@ -385,6 +440,7 @@ def test_mutagenesis():
         types={"atoms.atom_type": "nominal", "bonds.bond_type": "nominal"},
     )
     models = {"forest": RelationalForest(n_trees=15, random_state=0)}
-    found = evaluate_relational(models, data, n_folds=3, random_state=0).set_index(["model", "measure"])["value"]
+    found = evaluate_relational(models, data, n_folds=3, random_state=0)
+    found = found.summary.set_index(["model", "measure"])["value"]
     assert found["constant", "accuracy"] == pytest.approx(125 / 188, abs=0.01)
     assert found["forest", "accuracy"] >= 0.85

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import omnirank as om
 from draws import draws
 from omnirank.errors import ParameterError
+from omnirank.relational import RelationalDataset
 from omnirank.relational.candidates import Bias, Candidates, candidates
+from omnirank.relational.database import Component, Database, Relation, sorted_facts
+from omnirank.relational.growing import CandidateTables, RelationalConstruction
 from omnirank.relational.paths import Step
 from reference.relational_cases import database, databases, movies, nominal, number, relation, thing
 
@@ -234,7 +239,7 @@ def test_a_table_with_two_keys_to_the_same_table_has_clear_names():
     [
         ({"ratings_star": []}, "no such relation .did you mean 'ratings_stars'"),
         ({"ratings_stars": [("old",)]}, "each of the 2 components"),
-        ({"ratings_stars": [("old", "any")]}, "say old, new or c"),
+        ({"ratings_stars": [("old", "some")]}, "say old, new, any or c"),
         ({"ratings_stars": [("new", "new")]}, "at least one component is old"),
         ({"ratings_stars": [("old", "c")]}, "the numbers of stars can only be new"),
     ],
@@ -263,3 +268,41 @@ def test_facts_with_times_may_not_be_known_yet():
     assert "exists(ratings.stars)" in {f.name for f in found}
     assert "count(stars)" in names(movies(times=True), ("ratings",), lookahead=1)
     assert "count(stars)" not in names(movies(), ("ratings",), lookahead=1)
+
+
+def ring_of_objects(n=60, n_relations=12):
+    """Objects that many relations link to each other: paths multiply at every step."""
+    rng = np.random.default_rng(0)
+    kind = Component("1", "object", "things"), Component("2", "object", "things")
+    relations = {}
+    for i in range(n_relations):
+        facts = sorted_facts((rng.integers(0, n, 3 * n).astype(np.int32), rng.integers(0, n, 3 * n).astype(np.int32)))
+        relations[f"r{i:02}"] = Relation(f"r{i:02}", f"r{i:02}", None, kind, facts[0])
+    return Database({"things": np.arange(n)}, relations)
+
+
+def test_of_too_many_paths_a_sample_is_taken():
+    base = ring_of_objects()
+    with pytest.warns(UserWarning, match="of the longest paths a sample is taken"):
+        few = candidates(base, ("things",), (), Bias(lookahead=2, max_candidates=200))
+    every = candidates(base, ("things",), (), Bias(lookahead=2, max_candidates=None))
+    assert len(few) == 200 < len(every)
+    assert set(few) <= set(every)
+    assert [f for f in few if len(f.path) == 1] == [f for f in every if len(f.path) == 1]
+    last = {feature.path[-1].relation for feature in few if len(feature.path) == 2}
+    assert len(last) == 12  # not those that come first by name
+    sampled = Candidates(base, ("things",), Bias(lookahead=2, max_candidates=200))
+    assert sampled.continued_part(few[-1].path) == ()  # no room for longer paths: all nodes have the same candidates
+
+
+def test_a_fit_makes_few_tables_where_paths_multiply():
+    base = ring_of_objects()
+    y = np.arange(60) % 2
+    target = om.Dataset(np.zeros((60, 1)), y, task="classification").target
+    data = RelationalDataset(base, ("things",), (np.arange(60, dtype=np.int32),), target, "classification")
+    tables = CandidateTables(RelationalConstruction.of(data, Bias(lookahead=2, max_path_length=4, max_candidates=300)))
+    with pytest.warns(UserWarning, match="a sample is taken"):
+        root = tables.table(())
+    for block in root.blocks[-5:]:
+        assert tables.table(block.features[0].path) is root
+    assert root.n_features == 300

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import re
 
+import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.public_data import public_data
 from hypothesis import given
@@ -12,7 +15,8 @@ from typer.testing import CliRunner
 
 import omnirank as om
 from omnirank.cli.app import app
-from omnirank.errors import DataError, FileFormatError
+from omnirank.errors import DataError, FileFormatError, ParameterError
+from omnirank.evaluation.cross import evaluate_relational
 from omnirank.relational import (
     RelationalBoosting,
     RelationalDataset,
@@ -22,6 +26,7 @@ from omnirank.relational import (
     RelationalTree,
 )
 from omnirank.relational.fact_files import read_fact_settings, read_facts
+from omnirank.relational.facts import same_objects
 from reference.relational_tables import decoded_facts
 
 R = RelationalDataset
@@ -92,9 +97,9 @@ def test_types_by_settings(write):
     }
     assert data.aggregates == ("count", "count_unique")
     assert data.modes == {
-        "age": (("old", "new"),),
+        "age": (("old", "any"),),
         "height": (),
-        "knows": (("old", "new"), ("new", "old")),
+        "knows": (("old", "any"), ("any", "old")),
         "likes": (("old", "c"),),
         "tall": (),
     }
@@ -133,7 +138,7 @@ def test_positive_and_negative_facts_of_links(write):
     assert any("not used: other" in note for note in data.notes)
     assert data.database.objects["person"].tolist() == ["ann", "bob", "cid"]
     # a year is a number, so that it cannot be known before
-    assert data.modes == {"wrote": (("old", "new"), ("new", "old")), "year": (("old", "new"),)}
+    assert data.modes == {"wrote": (("old", "any"), ("any", "old")), "year": (("old", "any"),)}
 
 
 def test_several_facts_of_an_example(write):
@@ -363,3 +368,192 @@ def test_ranker_and_command_line(shops, shop_files):
     assert features.exit_code == 0, features.output
     assert "max(" in features.stdout
     assert "min(" not in features.stdout
+
+
+# -- types that are inferred -------------------------------------------------------------------------
+
+
+def molecules(seed=0, n_drugs=60):
+    """Facts of drugs, atoms and rings that are all numbered from 0, ring by ring along with the class.
+
+    A drug is active if the mean charge of its atoms is high. Rings are numbered drug by drug, active drugs first: as
+    numbers, their identifiers would tell the class.
+    """
+    rng = np.random.default_rng(seed)
+    active = np.arange(n_drugs) < n_drugs // 2
+    names = rng.permutation(n_drugs)
+    facts, atom = [], 0
+    for ring, (drug, is_active) in enumerate(zip(names, active, strict=True)):
+        for _ in range(int(rng.integers(4, 9))):
+            facts.append(f"charge({atom},{drug},{rng.normal(0.8 * is_active, 1):.3f})")
+            atom += 1
+        facts += [f"bond({drug},{atom - 1 - i},{atom - 2 - i})" for i in range(3)]
+        facts += [f"ring_of({drug},{ring})", *(f"ring_atom({ring},{atom - 1 - i})" for i in range(3))]
+        facts += [f"level({drug},{int(rng.integers(5))})"]
+    target = [f"active({drug},{int(is_active)})" for drug, is_active in zip(names, active, strict=True)]
+    return "\n".join(facts), "\n".join(target)
+
+
+def types_of(data):
+    return {n: tuple(c.type for c in r.components) for n, r in data.database.relations.items()}
+
+
+def test_numberings_that_overlap_are_no_evidence(write):
+    facts, target = molecules()
+    data = R.from_facts(write("facts.txt", facts), write("target.txt", target))
+    found = types_of(data)
+    drug, atom = found["charge"][1], found["charge"][0]
+    assert drug == "active.1" != atom
+    assert found["bond"] == (drug, atom, atom)
+    # 60 rings of 60 drugs: a numbering of the facts, of which nothing says what it identifies
+    assert found["ring_of"][1] not in (drug, atom)
+    assert found["ring_atom"][1] == atom
+    kinds = {name: relation.components[-1].kind for name, relation in data.database.relations.items()}
+    assert kinds["level"] == "numeric"
+    assert kinds["ring_of"] == kinds["ring_atom"] == "object"
+    model = RelationalForest(n_trees=5, max_path_length=2, random_state=0).fit(data.take(slice(0, None, 2)))
+    assert model.score(data.take(slice(1, None, 2))) < 0.95  # 1.0 by the numbers of rings
+
+
+def test_doubts_about_types_are_noted_and_settled(write):
+    facts, target = molecules()
+    paths = write("facts.txt", facts), write("target.txt", target)
+    data = R.from_facts(*paths)
+    notes = [note for note in data.notes if "ring_of.2" in note and "types={" in note]
+    assert any("different whole number in every fact" in note for note in notes)
+    joined = R.from_facts(*paths, types={"ring_of.2": "ring_atom.1", "level.2": "nominal"})
+    assert types_of(joined)["ring_of"][1] == types_of(joined)["ring_atom"][0]
+    assert joined.database.relations["level"].components[1].kind == "nominal"
+    assert not any("ring_of.2 is a different" in note for note in joined.notes)
+    as_number = R.from_facts(*paths, types={"ring_of.2": "numeric"})
+    assert as_number.database.relations["ring_of"].components[1].kind == "numeric"
+    assert types_of(R.from_facts(*paths, types={"ring_of.2": "Ring"}))["ring_of"][1] == "Ring"
+    with pytest.raises(DataError, match=r"types: there is no argument 'ring_of.3'"):
+        R.from_facts(*paths, types={"ring_of.3": "numeric"})
+    with pytest.raises(ParameterError, match="the settings declare the types"):
+        R.from_facts(write("f.txt", "a(x, red)\n"), write("t.txt", "y(x, 1)\n"),
+                     write("s.s", "[Relations]\ny(X, nominal)\na(X, nominal)\n"), types={"a.2": "C"})  # fmt: skip
+    shown = CliRunner().invoke(
+        app, ["info", str(paths[0]), "--target", str(paths[1]), "--nominal", "ring_of.2=numeric,level.2"],
+        env={"COLUMNS": "300"},
+    )  # fmt: skip
+    assert shown.exit_code == 0, shown.output
+    assert "numeric ring_of.2" in shown.output
+
+
+def test_examples_that_are_the_first_objects_are_linked_with_a_note(write):
+    facts = "".join(f"size({i},{i * 7 % 31}).\nsold({j},{i}).\n" for i in range(40) for j in (2 * i, 2 * i + 1))
+    data = R.from_facts(write("f.txt", facts), write("t.txt", "".join(f"y({i},{i % 2}).\n" for i in range(12))))
+    assert types_of(data)["size"][0] == "y.1"
+    assert any("y.1 and size.1 are taken as the same objects" in note for note in data.notes)
+
+
+def test_sparse_identifiers_with_strangers_are_joined():
+    rng = np.random.default_rng(0)
+    whole = set(rng.choice(100_000, 400, replace=False).tolist())
+    part = set(list(whole)[:80]) | {100_001, 100_002}
+    assert same_objects(part, whole) > 100
+    assert same_objects(set(rng.choice(100_000, 400, replace=False).tolist()), whole) < 0
+
+
+def mutagenesis_facts(folder):
+    """The tables of the molecules as facts, without the column from which the class is derived."""
+    rows = {path.stem: pd.read_csv(path, dtype=str) for path in sorted(folder.glob("*.csv"))}
+    lines = []
+    for name, keys in {"atoms": 2, "bonds": 4, "drugs": 1, "ring_strucs": 2}.items():
+        table = rows[name].drop(columns=["act", "active", *(["id"] if name == "bonds" else [])], errors="ignore")
+        keys -= name == "bonds"
+        for column in table.columns[keys:]:
+            values = table[[*table.columns[:keys], column]].itertuples(index=False, name=None)
+            lines += [f"{name}_{column}({','.join(row)})" for row in values]
+    lines += [f"ring_atom({row.ring_id},{row.atom_id})" for row in rows["ring_atom"].itertuples()]
+    lines += [f"rings({row.id},{row.ring_struc_id})" for row in rows["rings"].itertuples()]
+    return "\n".join(lines), "\n".join(f"active({row.id},{row.active})" for row in rows["drugs"].itertuples())
+
+
+@pytest.mark.shared_data
+@pytest.mark.slow
+def test_mutagenesis_without_settings_has_no_leak(write):
+    facts, target = mutagenesis_facts(public_data() / "relational" / "mutagenesis_188")
+    data = R.from_facts(write("facts.txt", facts), write("target.txt", target))
+    drug, atom, ring, structure = "active.1", "atoms_atom_type.1", "ring_atom.1", "ring_strucs_name.1"
+    found = types_of(data)
+    assert found["atoms_charge"][:2] == (atom, drug)
+    assert found["bonds_bond_type"][:3] == (drug, atom, atom)
+    assert found["ring_atom"] == (ring, atom)
+    assert found["rings"] == (ring, structure)
+    assert found["ring_strucs_name"][:2] == (structure, drug)
+    model = RelationalForest(n_trees=10, max_path_length=2, random_state=0)
+    result = evaluate_relational({"forest": model}, data, n_folds=5, random_state=0)
+    result = result.summary.set_index(["model", "measure"])
+    assert 0.84 < result.loc[("forest", "accuracy"), "value"] < 0.96
+
+
+# -- what settings files and facts say beside that -----------------------------------------------------
+
+
+def test_what_settings_call_new_may_be_known(write):
+    facts = write("f.txt", "bond(d1, a1, a2)\nbond(d1, a2, a1)\nbond(d2, b1, b2)\nring(d1, a1)\nring(d2, b2)\n")
+    settings = write("s.s", "[Relations]\ny(D, nominal)\nbond(D, A, A)\nring(D, A)\n[AtomTests]\n"
+                     "bond(old, new, new)\nring(new, old)\n")  # fmt: skip
+    data = R.from_facts(facts, write("t.txt", "y(d1, 1)\ny(d2, 0)\n"), settings)
+    assert data.modes == {"bond": (("old", "any", "any"),), "ring": (("any", "old"),)}
+    steps = {feature.path[1].bound for feature in RelationalFeatures().fit(data).features_ if len(feature.path) > 1}
+    assert {((0, 0), (1, 1)), ((1, 1),)} <= steps  # a ring of the molecule itself; of any
+    fresh = {"bond": [("old", "new", "new")], "ring": [("new", "old")]}
+    only_new = RelationalFeatures(modes=fresh).fit(data).features_
+    assert {feature.path[1].bound for feature in only_new if len(feature.path) > 1} == {((1, 1),), ((1, 2),)}
+
+
+def test_repeated_facts_are_noted_and_may_count(write):
+    facts, target = write("f.txt", "buys(a, x)\nbuys(a, x)\nbuys(b, x)\n"), write("t.txt", "y(a, 1)\ny(b, 0)\n")
+    data = R.from_facts(facts, target)
+    assert any("facts that repeat others are left out: buys (1); duplicates='count'" in note for note in data.notes)
+    bag = R.from_facts(facts, target, duplicates="count")
+    assert bag.database.relations["buys"].n_facts == 3
+    assert not any("repeat" in note for note in bag.notes)
+    count = RelationalFeatures(lookahead=1, aggregates=["count"]).fit(bag)
+    assert count.transform(bag).iloc[:, 0].tolist() == [2, 1]
+    assert count.transform(bag.aligned_with(data)).iloc[:, 0].tolist() == [2, 1]
+    with pytest.raises(ParameterError, match="duplicates"):
+        R.from_facts(facts, target, duplicates="bag")
+
+
+def test_what_of_settings_is_not_used_is_noted(write):
+    settings = write("s.s", "[Relations]\ny(X, nominal)\na(X, nominal)\n[Aggregates]\ncount\nflatten\nprojection\n"
+                     "[TreeParameters]\nmaxDepth = 3\n[RelationsConstructed]\nnext(X, X)\n")  # fmt: skip
+    data = R.from_facts(write("f.txt", "a(x, red)\ny(x, 1)\n"), write("t.txt", "y(x, 1)\n"), settings)
+    notes = " ".join(data.notes)
+    assert "[TreeParameters] of the settings is not used: set max_depth" in notes
+    assert "maxDepth = 3" in notes
+    assert "[RelationsConstructed]" in notes
+    assert "flatten of the settings is not done" in notes
+    assert "projection of the settings is always done" in notes
+    assert "1 fact of the target 'y' among the descriptive ones: not used" in notes
+    assert data.aggregates == ("count",)
+
+
+def test_notes_are_about_relations_in_use_and_lead_to_working_calls(write):
+    lines = "".join(
+        f"leak(s{i}, {3.5 if i % 2 else 1.5}).\nname(i{i}, n{i}).\nmakes(s{i}, i{i}).\nmakes(s{i}, i{(i * 7) % 60}).\n"
+        for i in range(60)
+    )
+    facts, target = write("f.txt", lines), write("t.txt", "".join(f"liked(s{i}, {i % 2}).\n" for i in range(60)))
+    settings = write("s.s", "[Relations]\nliked(S, nominal)\nleak(S, numeric)\nname(I, nominal)\nmakes(S, I)\n"
+                     "[AtomTests]\nmakes(old, new)\nname(old, new)\n")  # fmt: skip
+    everything, within = R.from_facts(facts, target), R.from_facts(facts, target, settings)
+    assert any("'leak'" in note for note in everything.notes)
+    assert not any("'leak'" in note for note in within.notes)  # no mode uses it
+    [note] = [note for note in everything.notes if "identifiers?" in note]
+    [excluded] = re.findall(r"exclude=\['(.*)'\]", note)
+    assert "name" not in R.from_facts(facts, target, exclude=[excluded]).database.relations
+
+
+def test_features_of_facts_are_named_by_types(write):
+    facts = write("f.txt", "taught(c1, p1, s1)\ntaught(c2, p2, s1)\nadvises(p1, p2, ai)\nadvises(p2, p1, db)\n")
+    settings = write("s.s", "[Relations]\ny(IDcourse, nominal)\ntaught(IDcourse, IDperson, IDsession)\n"
+                     "advises(IDperson, IDperson, nominal3)\n")  # fmt: skip
+    data = R.from_facts(facts, write("t.txt", "y(c1, 1)\ny(c2, 0)\n"), settings)
+    features = RelationalFeatures(modes={}).fit(data).features_
+    assert not [f.sentence for f in features if re.search(r"(^|the )[0-9] of|\[[0-9]\]", f.sentence)]
+    assert any("the value of the advises[person1] of the person of its taught" in f.sentence for f in features)

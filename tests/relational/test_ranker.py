@@ -7,14 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from tests.relational.plain import one_table
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
-from omnirank.relational.paths import Feature, Step
-from omnirank.relational.ranker import CreditRules, averaged, new_steps, tree_credits
+from omnirank.relational.kernels.groups import same_halves
+from omnirank.relational.paths import Feature, Step, new_steps
+from omnirank.relational.ranker import CreditRules, averaged, tree_credits
 from omnirank.trees.tree import Tree
 
 MOVIES = om.datasets.make_movies(random_state=0)
@@ -25,9 +28,9 @@ MOVIES = om.datasets.make_movies(random_state=0)
 def test_a_single_table_gives_the_scores_of_the_tabular_ranker(ensemble, sample):
     dataset = om.datasets.load_sample(sample)
     expected = om.EnsembleRanker("genie3", ensemble, n_trees=7, min_samples_leaf=1, random_state=3).fit(dataset)
-    found = RelationalRanker(ensemble=ensemble, n_trees=7, random_state=3).fit(one_table(dataset))
+    found = RelationalRanker(ensemble=ensemble, n_trees=7, tie_break="random", random_state=3).fit(one_table(dataset))
     for importance in ("genie3", "symbolic"):
-        ours, theirs = found.ranking_at(importance, "column"), expected.rankings_[importance]
+        ours, theirs = found._ranking_at(importance, "column"), expected.rankings_[importance]
         assert ours.names == tuple(f"rows_{name}" for name in theirs.names)
         np.testing.assert_array_equal(ours.scores, theirs.scores)
         np.testing.assert_array_equal(ours.standard_errors, theirs.standard_errors)
@@ -62,7 +65,7 @@ def test_the_generating_relation_is_first():
         exists = RelationalForest(preset="AGG-Exist", n_trees=20, random_state=0).fit(train)
     assert exists.score(test) < 0.7
     for importance in ("genie3", "symbolic"):
-        assert ranker.ranking_at(importance, "column").top(1) == ["sales_price"]
+        assert ranker._ranking_at(importance, "column").top(1) == ["sales_price"]
     assert ranker.rankings_["aggregate"].top(1) in (["mean"], ["sum"], ["identity"])
     assert "price" in ranker.rankings_["feature"].top(1)[0]
     assert set(ranker.rankings_["link"].names) == {"sales_shop_id"}
@@ -252,3 +255,84 @@ def test_new_part():
 
 def test_trees_of_an_iteration_are_averaged():
     assert averaged([[1.0, 0.0], [3.0, 2.0], [0.0, 0.0], [2.0, 4.0]], 2).tolist() == [[2.0, 1.0], [1.0, 2.0]]
+
+
+# -- equal tests ---------------------------------------------------------------------------------------
+
+
+def copied_database(names=("stock", "shelf"), seed: int = 0, n: int = 80) -> RelationalDataset:
+    """Shops with sales, and two tables with the same contents: what one of them tells, the other does."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(n), 4)
+    price, level = rng.normal(size=4 * n), rng.normal(size=4 * n)
+    total = pd.Series(level).groupby(of).mean() + 0.5 * pd.Series(price).groupby(of).mean()
+    shops = pd.DataFrame({"id": range(n), "rich": np.where(total + rng.normal(0, 0.1, n) > 0, "yes", "no")})
+    tables = {"shops": shops, "sales": pd.DataFrame({"shop_id": of, "price": price})}
+    tables |= {name: pd.DataFrame({"shop_id": of, "level": level}) for name in names}
+    keys = {"shops": "id", **{f"{name}.shop_id": "shops" for name in tables if name != "shops"}}
+    return RelationalDataset.from_frames(tables, keys=keys, target="shops.rich")
+
+
+def ranked(data, tie_break, **others):
+    return RelationalRanker(n_trees=10, max_path_length=2, tie_break=tie_break, random_state=0, **others).fit(data)
+
+
+@pytest.mark.parametrize("ensemble", ["bagging", "boosting"])
+def test_copies_of_a_relation_are_paid_alike(ensemble):
+    others = {"ensemble": ensemble, "max_features": "all"}
+    ranker = ranked(copied_database(), "share", **others)
+    scores = ranker.ranking_.to_frame().set_index("feature")["score"]
+    assert scores["stock_level"] > 0
+    assert scores["stock_level"] == pytest.approx(scores["shelf_level"], rel=1e-12)
+    pairs = ranker.interchangeable_.set_index(["relation", "other"])["share"]
+    assert pairs[("stock_level", "shelf_level")] == pytest.approx(1)
+    assert pairs[("shelf_level", "stock_level")] == pytest.approx(1)
+    assert ("sales_price", "stock_level") not in pairs
+    first = ranked(copied_database(), "first", **others)
+    assert first.ranking_.to_frame().set_index("feature")["score"]["stock_level"] == 0  # the second by name
+    assert first.interchangeable_.empty
+
+
+def test_the_order_of_candidates_does_not_move_the_ranking():
+    """Tables of other names, so in another order, with the same bootstraps."""
+    names = {"drugs": "z", "atoms": "y", "bonds": "x", "ring_atom": "w", "ring_strucs": "v", "rings": "u"}
+    rng = np.random.default_rng(0)
+    n = 60
+    of = np.repeat(np.arange(n), 6)
+    tables = {name: pd.DataFrame({"of": of, "a": rng.integers(0, 3, 6 * n), "b": rng.integers(0, 3, 6 * n)})
+              for name in ("atoms", "bonds", "rings")}  # fmt: skip
+    rows = {name: pd.Series(np.bincount(of[table["a"] == 0], minlength=n)) for name, table in tables.items()}
+    tables["drugs"] = pd.DataFrame(
+        {"id": range(n), "y": (rows["atoms"] + rows["bonds"] > 4).map({True: "a", False: "b"})}
+    )
+
+    def scores(rename, tie_break):
+        renamed = {rename[name]: table for name, table in tables.items()}
+        keys = {rename["drugs"]: "id", **{f"{rename[t]}.of": rename["drugs"] for t in ("atoms", "bonds", "rings")}}
+        data = RelationalDataset.from_frames(renamed, keys=keys, target=f"{rename['drugs']}.y")
+        found = ranked(data, tie_break).rankings_["relation"].to_frame().set_index("feature")["score"]
+        back = {new: old for old, new in rename.items()}
+        found.index = [f"{back[name.split('_')[0]]}_{name.split('_')[1]}" for name in found.index]
+        return found / found.sum()
+
+    plain = {name: name for name in names}
+    moved = {tie: (scores(plain, tie) - scores(names, tie)).abs().sum() / 2 for tie in ("share", "first")}
+    assert moved["share"] <= 0.05 < moved["first"]
+
+
+@given(st.integers(0, 10_000))
+def test_features_that_divide_rows_alike(seed):
+    rng = np.random.default_rng(seed)
+    n, missing = int(rng.integers(2, 7)), np.iinfo(np.uint16).max
+    codes = rng.integers(0, 3, (8, n)).astype(np.uint16)
+    codes[rng.random(codes.shape) < 0.15] = missing
+    n_levels = np.where(rng.random(8) < 0.5, 3, 0).astype(np.int32)
+    one = rng.permutation(n)[: int(rng.integers(1, n))].astype(np.uint32)
+    two = np.setdiff1d(np.arange(n), one).astype(np.uint32)
+    found = same_halves(codes, n_levels, missing, one, two)
+    for f in range(8):
+        tests = [set(range(k + 1)) for k in range(3)] if not n_levels[f] else [{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}]
+        tests += [set(), {0, 1, 2}]
+        halves = [frozenset(i for i in range(n) if codes[f, i] in test or (left and codes[f, i] == missing))
+                  for test in tests for left in (False, True)]  # fmt: skip
+        assert found[f] == (frozenset(one.tolist()) in halves or frozenset(two.tolist()) in halves)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational import RelationalDataset
+from omnirank.relational.schema import columns_of
 from reference.relational_tables import decoded_facts, facts_of_table
 
 MOVIES = {"id": ["m2", "m1", "m3"], "genre": ["drama", "thriller", "action"]}
@@ -447,3 +448,19 @@ def test_examples_without_an_identifier_are_told(ids, why, name):
     assert not any("called like" in note for note in shops("shops.size").notes)
     every_row = shops("shops.size", frame, keys={"shops": "*"})
     assert not any("identifier of the examples" in note for note in every_row.notes)
+
+
+def test_the_index_of_a_frame_is_a_column():
+    movies = pd.DataFrame({"genre": ["a", "b", "a"]}, index=pd.Index([1, 2, 3], name="id"))
+    ratings = pd.DataFrame({"stars": [1.0, 2.0, 3.0, 4.0]}, index=pd.Index([1, 1, 2, 3], name="movie_id"))
+    data = RelationalDataset.from_frames({"movies": movies, "ratings": ratings}, target="movies.genre")
+    plain = {"movies": movies.reset_index(), "ratings": ratings.reset_index()}
+    assert data.fingerprint == RelationalDataset.from_frames(plain, target="movies.genre").fingerprint
+    assert [kind.type for kind in data.database.relations["ratings_stars"].components] == ["movies", "numeric"]
+    both = pd.DataFrame(
+        {"u": [1.0, 2.0]}, index=pd.MultiIndex.from_tuples([(1, "x"), (2, "y")], names=["movie_id", None])
+    )
+    assert "movie_id" in columns_of({"t": both})["t"]
+    assert list(columns_of({"t": pd.DataFrame({"u": [1.0]}, index=[7])})["t"]) == ["u"]  # an index without a name
+    with pytest.raises(DataError, match="an index and a column called 'id'"):
+        columns_of({"t": movies.assign(id=1)})

@@ -34,6 +34,9 @@ def evaluate(
     parameters: options.Set = None,
     test: Annotated[Path | None, option("--test FILE", "Test examples; DATA are then the training examples.")] = None,
     folds: Annotated[int | None, option("--folds K", "Folds of a cross-validation (default: 10).", min=2)] = None,
+    fold_file: Annotated[
+        Path | None, option("--fold-file FILE", "Of several tables: identifiers of the test examples, fold by fold.")
+    ] = None,
     neighbors: Annotated[
         list[int] | None, option("--neighbors -n K", "Number of neighbours; repeatable (default: by task).", min=1)
     ] = None,
@@ -61,8 +64,9 @@ def evaluate(
         of_one_table: dict[str, Any] = {"--ranking": ranking, "--method": method, "--test": test, "--top": top}
         of_one_table |= {"--neighbors": neighbors, "--supervision": supervision, "--labelled": labelled}
         refuse(of_one_table, "is for one table: leave it out for several")
-        _evaluate_relational(data, options.assignments(parameters), folds or _FOLDS, seed, jobs, csv)
+        _evaluate_relational(data, options.assignments(parameters), fold_file or folds or _FOLDS, seed, jobs, csv)
         return
+    refuse({"--fold-file": fold_file}, "is for several tables")
     if (ranking is None) == (method is None):
         raise ParameterError("give either --ranking FILE or --method NAME")
     if ranking is None:
@@ -190,7 +194,7 @@ def _evaluate_parts(data: "ShardedDataset", judged: Any, test: Any, judging: dic
 
 
 def _evaluate_relational(
-    data: "RelationalDataset", parameters: dict[str, Any], folds: int, seed: int, jobs: int, csv: bool
+    data: "RelationalDataset", parameters: dict[str, Any], folds: int | Path, seed: int, jobs: int, csv: bool
 ) -> None:
     """Cross-validate a tree and a forest beside a constant prediction."""
     from omnirank.cli.tree import relational_tree
@@ -206,11 +210,14 @@ def _evaluate_relational(
     }
     note(*data.notes)
     with progress_bars():
-        results = evaluate_relational(models, data, n_folds=folds, random_state=seed)
+        given: dict[str, Any] = {"folds": folds} if isinstance(folds, Path) else {"n_folds": folds}
+        results = evaluate_relational(models, data, **given, random_state=seed).summary
     if csv:
         print_frame(results)
         return
-    say(f"{relational_heading(data)}, {folds}-fold cross-validation")
+    say(
+        f"{relational_heading(data)}, {f'folds of {folds}' if given.get('folds') else f'{folds}-fold cross-validation'}"
+    )
     names = list(dict.fromkeys(results["measure"]))[:_SHOWN_MEASURES]
     rows = []
     for name in dict.fromkeys(results["model"]):

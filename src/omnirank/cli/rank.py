@@ -81,7 +81,7 @@ def rank(
     ranker, ranking, seconds = _ranked(ranker, data, significance, given)
     k = top or _SHOWN
     files.write(ranking, k, data, ranker=ranker, seconds=seconds, command=typed_command(ctx))
-    note(*data.notes if relational else _notes(data, ranker, ranking))
+    note(*(*data.notes, *_interchangeable(ranker)) if relational else _notes(data, ranker, ranking))
     groups = _groups(ranking, data, redundancy, jobs)
     if csv:
         print_frame(_frame(ranking, groups), top)
@@ -122,6 +122,12 @@ def _notes(data: Any, ranker: Any, ranking: "Ranking") -> list[str]:
         equal = f"all scores are equal ({ranking.scores[0]:.4g})"
         notes.append(f"{equal}: the order is that of the data and means nothing")
     return notes
+
+
+def _interchangeable(ranker: Any) -> list[str]:
+    """Relations whose tests are often equal to those of others."""
+    pairs = [f"{row.relation} by {row.other} ({row.share:.0%})" for row in ranker.interchangeable_.itertuples()]
+    return [f"equal tests of other relations could replace, by share of credit: {', '.join(pairs[:5])}"] * bool(pairs)
 
 
 def _relational_method(name: str | None) -> str:

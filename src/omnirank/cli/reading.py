@@ -247,6 +247,11 @@ def _names(texts: str | list[str] | None) -> list[str]:
     return [part.strip() for part in joined.split(",") if part.strip()]
 
 
+def _types_of(text: str) -> dict[str, str]:
+    """Kinds of columns: ``a.b`` is nominal, ``a.b=numeric`` what is said."""
+    return {name: kind or "nominal" for name, _, kind in (part.partition("=") for part in _names(text))}
+
+
 def _tables(source: str, given: dict[str, Any]) -> Any:
     """Read a database or a folder; relational data sets have keywords of their own."""
     from omnirank.relational.dataset import RelationalDataset
@@ -254,7 +259,7 @@ def _tables(source: str, given: dict[str, Any]) -> Any:
     convert: dict[str, tuple[str, Callable[[str], Any]]] = {
         "target": ("target", lambda text: names[0] if len(names := _names(text)) == 1 else names),
         "key": ("keys", keys_of),
-        "nominal": ("types", lambda text: dict.fromkeys(_names(text), "nominal")),
+        "nominal": ("types", _types_of),
         "ignore": ("exclude", _names),
         "time": ("time", _names),
         "tables": ("tables", _names),
@@ -322,4 +327,6 @@ def _facts(source: str, given: dict[str, Any]) -> Any:
     given["target_facts"] = files[0] if len(files) == 1 else (files[0], files[1])
     if "ignore" in given:
         given["exclude"] = _names(given.pop("ignore"))
+    if "nominal" in given:
+        given["types"] = _types_of(given.pop("nominal"))
     return call_reader(RelationalDataset.from_facts, source, given, "facts")

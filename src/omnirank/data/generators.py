@@ -7,7 +7,7 @@ order, and returns the data set and the roles of its features.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from omnirank.data.generated import (
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, numbered_names
 from omnirank.data.target import Target
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def make_regression(
@@ -530,3 +533,71 @@ def make_xor(
 def _ordered(X: np.ndarray, roles: np.ndarray, shuffle: bool, rng: np.random.Generator) -> tuple[Table, Relevance]:
     order = rng.permutation(len(roles)) if shuffle else np.arange(len(roles))
     return Table.from_numeric(X[:, order], numbered_names(len(order), "x")), Relevance.of(roles[order])
+
+
+# -- several tables ---------------------------------------------------------------------------------------
+
+_STARS_OF_HITS = 5.5
+_AGE_OF_DRAMAS = 42.0
+_NATIONS = {
+    "Africa": ("Egypt", "Kenya"),
+    "America": ("Brazil", "Chile", "Peru"),
+    "Asia": ("India", "Japan"),
+    "Europe": ("Austria", "France", "Italy", "Slovenia", "Spain"),
+}
+
+
+def movie_tables(
+    n_movies: int, n_users: int, mean_ratings: float, noise: float, rng: np.random.Generator
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of :func:`omnirank.datasets.make_movies`."""
+    import pandas as pd
+
+    region_of = {nation: region for region, members in _NATIONS.items() for nation in members}
+    names = sorted(region_of)
+    nations = pd.DataFrame({"id": np.arange(1, len(names) + 1), "name": names, "region": [region_of[n] for n in names]})
+    age = np.sort(rng.integers(16, 71, n_users))
+    users = pd.DataFrame(
+        {
+            "id": np.arange(1, n_users + 1),
+            "age": age,
+            "gender": rng.choice(["f", "m"], n_users),
+            "nation_id": rng.integers(1, len(names) + 1, n_users),
+        }
+    )
+    movie = np.repeat(np.arange(n_movies), 1 + rng.poisson(mean_ratings - 1, n_movies))
+    # the users of a movie are about as old as its audience, and its stars are about as many as it deserves
+    audience = rng.normal(0.5, 0.35, n_movies)[movie] + rng.normal(0, 0.25, len(movie))
+    user = np.clip((audience * n_users).astype(int), 0, n_users - 1)
+    stars = np.clip(np.round(rng.normal(5.7, 2.0, n_movies)[movie] + rng.normal(0, 1.0, len(movie))), 1, 10)
+    ratings = pd.DataFrame(
+        {
+            "id": np.arange(1, len(movie) + 1),
+            "movie_id": movie + 1,
+            "user_id": user + 1,
+            "stars": stars.astype(int),
+            "weekday": rng.choice(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], len(movie)),
+        }
+    )
+    movies = pd.DataFrame(
+        {
+            "id": np.arange(1, n_movies + 1),
+            "year": rng.integers(1950, 2021, n_movies),
+            "minutes": rng.integers(70, 181, n_movies),
+            "country": rng.choice(names, n_movies),
+            "genre": _genres(movie, stars, age[user], n_movies, noise, rng),
+        }
+    )
+    return {"movies": movies, "nations": nations, "ratings": ratings, "users": users}
+
+
+def _genres(
+    movie: np.ndarray, stars: np.ndarray, age: np.ndarray, n_movies: int, noise: float, rng: np.random.Generator
+) -> np.ndarray:
+    n_ratings = np.bincount(movie, minlength=n_movies)
+    mean_stars = np.bincount(movie, stars, n_movies) / n_ratings
+    mean_age = np.bincount(movie, age, n_movies) / n_ratings
+    genre = np.where(mean_stars > _STARS_OF_HITS, np.where(mean_age > _AGE_OF_DRAMAS, 1, 0), 2)
+    wrong = rng.permutation(n_movies)[: round(noise * n_movies)]
+    genre[wrong] = (genre[wrong] + rng.integers(1, 3, len(wrong))) % 3
+    return np.array(["comedy", "drama", "thriller"], object)[genre]

@@ -35,6 +35,9 @@ _MODELS = {
     "PCTForestClassifier": "omnirank.ensembles.pct",
     "PCTForestRegressor": "omnirank.ensembles.pct",
     "PCTRegressor": "omnirank.ensembles.pct",
+    "RelationalBoosting": "omnirank.relational.learners",
+    "RelationalForest": "omnirank.relational.learners",
+    "RelationalTree": "omnirank.relational.learners",
 }
 _ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _LONGEST = 60

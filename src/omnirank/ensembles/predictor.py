@@ -279,7 +279,8 @@ class PCTPredictor(SavedModel, BaseEstimator):
     def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         restore_features(self, facts)
         restore_target(self, facts, stored)
-        self._take_trees(trees_of_arrays(stored, self._features.levels, self._columns.n_columns))
+        n_values = getattr(self, "_leaf_columns", self._columns).n_columns
+        self._take_trees(trees_of_arrays(stored, self._features.levels, n_values))
 
     @property
     def feature_importances_(self) -> np.ndarray:

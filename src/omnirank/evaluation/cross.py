@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,14 @@ from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import ArrayLike, RandomState
+from omnirank.core.types import ArrayLike, PathLike, RandomState
 from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import warn_about
+from omnirank.data.table import Table
 from omnirank.evaluation.alignment import RankingLike, aligned_targets, ranking_of_data
 from omnirank.evaluation.evaluate import candidate_count, evaluate, evaluate_counts, measured
-from omnirank.evaluation.folds import Fold, make_folds
+from omnirank.evaluation.folds import Fold, make_folds, read_folds
 from omnirank.neighbors.weighted import warn_of_many_neighbors
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.tasks import get_task
@@ -400,30 +402,58 @@ class _Constant:
         return np.tile(self._means, (test.n_examples, 1))
 
 
+class RelationalEvaluation(NamedTuple):
+    """What a cross-validation of relational learners finds.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        A row per model and measure, and for ``"constant"``, which predicts the mean or the most frequent class: the
+        mean over the folds, weighted by their test examples, and its standard error.
+    values : DataFrame
+        The same fold by fold, with the number of training and test examples.
+    predictions : DataFrame
+        A row per fold, model and test example: its identifier, its target and what is predicted (one column each, of
+        several targets named after them).
+    rankings : dict of str to list of Ranking
+        For each model that ranks, its ranking of every fold.
+    """
+
+    summary: pd.DataFrame
+    values: pd.DataFrame
+    predictions: pd.DataFrame
+    rankings: dict[str, list[Ranking]]
+
+
 def evaluate_relational(
-    models: Mapping[str, Any], dataset: RelationalDataset, *, n_folds: int = 10, random_state: RandomState = None
-) -> pd.DataFrame:
-    """Cross-validate relational learners.
+    models: Mapping[str, Any],
+    dataset: RelationalDataset,
+    *,
+    n_folds: int = 10,
+    folds: PathLike | Sequence[Fold] | ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
+) -> RelationalEvaluation:
+    """Cross-validate relational learners and rankers.
 
     Examples are dealt into folds; the facts of the database, but for the target, stay known to all. The targets of the
-    test examples are hidden.
+    test examples are hidden. Examples without a label are not dealt.
 
     Parameters
     ----------
     models : mapping of str to estimator
-        Relational trees, forests and boosting, by name; they stay as they are.
+        Relational trees, forests, boosting and rankers (judged by their ensembles), by name; they stay as they are.
     dataset : RelationalDataset
         The data, with a target.
     n_folds : int
         Number of folds; classes are spread evenly.
+    folds : path, sequence of Fold, or array-like of shape (n_examples,), optional
+        The folds instead: a file of identifiers (see :func:`omnirank.evaluation.folds.read_folds`), folds over the
+        examples of ``dataset``, or the fold of each example.
+    groups : array-like of shape (n_examples,), optional
+        Examples of a group stay in one fold.
     random_state : None, int, RandomState or Generator
         The seed of the folds.
-
-    Returns
-    -------
-    DataFrame
-        A row per model and measure, and for ``"constant"``, which predicts the mean or the most frequent class: the
-        mean over the folds, weighted by their test examples, and its standard error.
 
     Examples
     --------
@@ -432,9 +462,11 @@ def evaluate_relational(
     >>> data = om.datasets.make_movies(random_state=0)
     >>> models = {"tree": om.relational.RelationalTree(random_state=0)}
     >>> found = evaluate_relational(models, data, n_folds=3, random_state=0)
-    >>> accuracy = found[found["measure"] == "accuracy"].set_index("model")["value"]
+    >>> accuracy = found.summary[found.summary["measure"] == "accuracy"].set_index("model")["value"]
     >>> bool(accuracy["tree"] > accuracy["constant"] + 0.2)
     True
+    >>> found.predictions.columns.tolist()
+    ['fold', 'model', 'example', 'truth', 'predicted']
     """
     import pandas as pd
 
@@ -444,17 +476,72 @@ def evaluate_relational(
         raise ParameterError(f"the name {BASELINE!r} is that of the constant prediction: choose another one")
 
     def fitted(train: RelationalDataset) -> dict[str, Any]:
-        return {BASELINE: _Constant(train)} | {name: clone(model).fit(train) for name, model in models.items()}
+        found: dict[str, Any] = {BASELINE: _Constant(train)}
+        for name, model in models.items():
+            own = clone(model).fit(train)
+            found[name] = RankedEnsemble(own.ranking_, own.model_) if hasattr(own, "ranking_") else own
+        return found
 
-    labelled = dataset.take(dataset.labelled)
-    folds = make_folds(labelled, n_folds=n_folds, random_state=random_state)  # type: ignore[arg-type]  # target only
-    judged = [(one.measures, one.parts.n_judged) for one in judge_folds(labelled, folds, fitted, {})]
-    weights = [weight for _, weight in judged]
-    rows: list[tuple[Any, ...]] = []
-    for name, first in judged[0][0].items():
-        values = [list(measures[name].values()) for measures, _ in judged]
-        rows += zip([name] * len(first), first, *over_folds(values, weights), strict=True)
-    return pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])
+    values: list[tuple[Any, ...]] = []
+    predictions, rankings = [], {name: [] for name in models}  # type: ignore[var-annotated]
+    for fold, parts, own, measures in judge_folds(
+        dataset, _folds_of(dataset, n_folds, folds, groups, random_state), fitted, {}
+    ):
+        sizes = parts.train.n_examples, parts.n_judged
+        values += [(fold.key, name, one, value, *sizes) for name, of in measures.items() for one, value in of.items()]
+        for name, model in own.items():
+            predictions.append(_predictions(fold.key, name, model, parts))
+            if isinstance(model, RankedEnsemble):
+                rankings[name].append(model.ranking)
+    columns = ["fold", "model", "measure", "value", "n_train", "n_test"]
+    by_fold = pd.DataFrame(values, columns=columns)
+    rows = []
+    for (name, one), part in by_fold.groupby(["model", "measure"], sort=False):
+        [value], [error] = over_folds([[value] for value in part["value"]], part["n_test"].tolist())
+        rows.append((name, one, value, error))
+    summary = pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])
+    ranked = {name: found for name, found in rankings.items() if found}
+    return RelationalEvaluation(summary, by_fold, pd.concat(predictions, ignore_index=True), ranked)
+
+
+def _folds_of(dataset: Any, n_folds: int, folds: Any, groups: Any, random_state: RandomState) -> list[Fold]:
+    """The folds of the labelled examples, by their numbers among all."""
+    if isinstance(folds, str | Path):
+        return read_folds(Path(folds), dataset.example_ids)
+    if folds is not None and len(folds) and isinstance(folds[0], Fold):
+        return list(folds)
+    rows = np.flatnonzero(dataset.labelled)
+    if folds is not None:
+        number = np.asarray(folds)
+        if number.shape != (dataset.n_examples,):
+            raise ParameterError(
+                "folds", folds, f"give a file, folds, or the fold of each of {dataset.n_examples} examples"
+            )
+        parts = [rows[number[rows] == one] for one in np.unique(number[rows])]
+        return [Fold(np.setdiff1d(rows, part), part, None, f"fold={i}") for i, part in enumerate(parts)]
+    labelled = dataset.take(rows)
+    if groups is not None:
+        table = Table.from_numeric(np.zeros((len(rows), 1)), ("x",))
+        dealt = Dataset(table, labelled.target, task=dataset.task, hierarchy=dataset.hierarchy)
+        labelled = dealt.with_groups(np.asarray(groups)[rows])
+    found = make_folds(labelled, n_folds=n_folds, random_state=random_state)
+    return [Fold(rows[fold.train], rows[fold.test], None, fold.key) for fold in found]
+
+
+def _predictions(fold: str, name: str, model: Any, parts: FoldParts) -> pd.DataFrame:
+    """What a model predicts for the test examples of a fold."""
+    import pandas as pd
+
+    test, train = parts.test, parts.train
+    own = model.predictor if isinstance(model, RankedEnsemble) else model
+    columns = get_task(train.task).columns(train.target, train.hierarchy)
+    predicted = pd.DataFrame(get_task(train.task).predict(own.predict_means(test), columns, 0.5))
+    truth = pd.DataFrame(test.y)
+    several = predicted.shape[1] > 1
+    truth.columns = [f"truth.{target}" for target in test.target_names] if several else ["truth"]
+    predicted.columns = [f"predicted.{target}" for target in test.target_names] if several else ["predicted"]
+    keys = pd.DataFrame({"fold": fold, "model": name, "example": list(test.example_ids)})
+    return pd.concat([keys, truth, predicted], axis=1)
 
 
 # -- curves ----------------------------------------------------------------------------------------

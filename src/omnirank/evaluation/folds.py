@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import inspect
 import random
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, listed, share
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
+from omnirank.core.text import did_you_mean
+from omnirank.core.types import PathLike, RandomState
 from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset, strata
+from omnirank.data.files import read_whole
 from omnirank.data.resampling import first_rows
 from omnirank.data.table import chosen_numbers
 
@@ -139,6 +143,54 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
             raise
         what = f"has no parameter {unknown[0]!r}" if unknown else "needs the parameter 'test'"
         raise ParameterError(f"fold scheme {scheme!r} {what}; its parameters: {', '.join(known)}") from None
+
+
+def read_folds(path: PathLike, identifiers: Sequence[Any]) -> list[Fold]:
+    """Read folds from a file of identifiers: those of the test examples of each fold, one per line.
+
+    Lines of bars (``|||``) or empty lines divide the folds; other lines that start with a bar are comments. All
+    examples that the file names and that a fold does not test train in it. Files whose folds are no partition (an
+    example stands in several folds) are read with a warning.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    identifiers : sequence
+        Those of the examples, in their order.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.evaluation.folds import read_folds
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "folds.txt")
+    ...     _ = path.write_text("|courses\\n|||\\nc1\\nc2\\n|||\\nc3\\n")
+    ...     [fold.test.tolist() for fold in read_folds(path, ["c1", "c2", "c3"])]
+    [[0, 1], [2]]
+    """
+    row_of = {str(one): row for row, one in enumerate(identifiers)}
+    parts: list[list[int]] = [[]]
+    for line, text in enumerate(read_whole(Path(path)).decode("utf-8").splitlines(), start=1):
+        name = text.strip()
+        if not name or set(name) == {"|"}:
+            parts.append([])
+        elif not name.startswith("|"):
+            if name not in row_of:
+                raise FileFormatError(f"there is no example {name!r}{did_you_mean(name, row_of)}", path=path, line=line)
+            parts[-1].append(row_of[name])
+    tests = [np.unique(part) for part in parts if part]
+    if len(tests) < 2:
+        raise FileFormatError("there are fewer than two folds: empty lines or ||| divide them", path=path)
+    every = np.unique(np.concatenate(tests))
+    if sum(map(len, parts)) > len(every):
+        warnings.warn(
+            f"{path}: {sum(map(len, parts))} entries of {len(every)} examples: the folds are no partition; an example "
+            "does not train in the folds that test it",
+            DataWarning,
+            stacklevel=2,
+        )
+    return [Fold(np.setdiff1d(every, test), test, None, f"fold={i}") for i, test in enumerate(tests)]
 
 
 def labelled_folds(dataset: Dataset, n_folds: int, random_state: RandomState = None) -> list[Fold]:

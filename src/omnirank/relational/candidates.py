@@ -8,8 +8,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, Literal, NamedTuple
+from zlib import crc32
 
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import FLAG, check, choice, count
@@ -42,13 +44,14 @@ class Bias:
         The largest number of steps of a path.
     modes : mapping of str to sequences, optional
         For some relations the ways in which a step may use them. A way says for each component "old" (a variable that
-        is known), "new" (a variable that the step introduces) or "c" (each value of its domain, one step per value). An
-        empty sequence excludes a relation. The others have one way per object component, with that one old and the
-        rest new.
+        is known), "new" (a variable that the step introduces), "any" (either, as what settings files of facts call new)
+        or "c" (each value of its domain, one step per value). An empty sequence excludes a relation. The others have
+        one way per object component, with that one old and the rest new.
     nominal_joins : bool
         Whether components of the same nominal domain may be joined too.
     max_candidates : int or None
-        The most candidates of one node; longer paths are left out first, with a warning.
+        The most candidates of one node. Shorter paths come first; of the length where room runs out, a sample of the
+        paths is taken, with a warning where that is so in the root.
 
     Examples
     --------
@@ -65,7 +68,7 @@ class Bias:
     max_path_length: int | None = None
     modes: Mapping[str, Sequence[Mode]] | None = None
     nominal_joins: bool = False
-    max_candidates: int | None = 10_000
+    max_candidates: int | None = 3_000
 
     def __post_init__(self) -> None:
         check("preset", self.preset, choice(*PRESETS))
@@ -131,17 +134,17 @@ class Bias:
                     "modes", {name: modes}, f"give a list of modes for each relation, such as {_MODES_EXAMPLE}"
                 )
             for mode in modes:
-                advice = f"say old, new or c for each of the {len(components)} components of {name}"
+                advice = f"say old, new, any or c for each of the {len(components)} components of {name}"
                 if (
                     not isinstance(mode, Sequence)
                     or len(mode) != len(components)
-                    or any(word not in ("old", "new", "c") for word in mode)
+                    or any(word not in ("old", "new", "any", "c") for word in mode)
                 ):
                     raise ParameterError("modes", mode, advice)
                 if "old" not in mode:
                     raise ParameterError("modes", mode, "at least one component is old: a step continues from it")
                 for word, component in zip(mode, components, strict=True):
-                    if word != "new" and component.kind == "numeric":
+                    if word in ("old", "c") and component.kind == "numeric":
                         raise ParameterError("modes", mode, f"the numbers of {component.name} can only be new")
 
 
@@ -182,7 +185,7 @@ def warn_of_cut(bias: Bias) -> None:
     """Say that there are more candidates than the limit."""
     assert bias.max_candidates is not None
     warnings.warn(
-        f"there are more than {bias.max_candidates} candidate features: the longest paths are left out; "
+        f"there are more than {bias.max_candidates} candidate features: of the longest paths a sample is taken; "
         f"{setting('max_candidates', 2 * bias.max_candidates)} keeps more of them",
         UserWarning,
         stacklevel=caller_outside(),
@@ -225,29 +228,39 @@ class Candidates:
         return Candidates, (self.database, self.example_types, self.bias)  # what is kept stays in its process
 
     def by_path(self, inherited: Path) -> tuple[list[tuple[Feature, ...]], bool]:
-        """Return the features that continue an inherited path, those of a path together.
+        """Return the features that continue an inherited path, those of a path together, shorter paths first.
 
-        Also whether the limit leaves some out.
+        Also whether the limit leaves some out: of the paths of the length where room runs out, a sample is taken, which
+        depends on nothing but the paths.
         """
         groups: list[tuple[Feature, ...]] = []
         room = self.bias.max_candidates
-        for path in self._continued(inherited):
-            if path not in self._features:
-                self._features[path] = tuple(Feature(path, *chain) for chain in self._chains(path))
-            group = self._features[path]
-            if room is not None and len(group) > room:
-                return [*groups, group[:room]] if room else groups, True
-            if group:
-                groups.append(group)
-                room = None if room is None else room - len(group)
+        for paths in self._levels(inherited):
+            taken: dict[Path, tuple[Feature, ...]] = {}
+            for path in paths if room is None else sorted(paths, key=_drawn):
+                if path not in self._features:
+                    self._features[path] = tuple(Feature(path, *chain) for chain in self._chains(path))
+                group = self._features[path]
+                if room is not None and len(group) > room:
+                    taken[path] = group[:room]
+                    return groups + [taken[path] for path in paths if taken.get(path)], True
+                if group:
+                    taken[path] = group
+                    room = None if room is None else room - len(group)
+            groups += [taken[path] for path in paths if path in taken]
         return groups, False
+
+    @cached_property
+    def _is_cut(self) -> bool:
+        """Whether the limit leaves out candidates of the root: there is no room for longer paths then."""
+        return self.by_path(())[1]
 
     def continued_part(self, inherited: Path) -> Path:
         """Return the shortest prefix of an inherited path that has the same candidates.
 
         A step to a number, say, leads no further: below a test of it, nodes have the candidates of the step before.
         """
-        if self.bias.preset == "NO-Rel":
+        if self.bias.preset == "NO-Rel" or self._is_cut:
             return ()
         n = len(inherited)
         if self.bias.max_path_length is not None:  # a longer prefix adds longer paths only
@@ -258,15 +271,14 @@ class Candidates:
 
     # -- paths ---------------------------------------------------------------------------------------
 
-    def _continued(self, inherited: Path) -> list[Path]:
-        """Paths of the candidates, shortest first; not many more than there may be candidates."""
+    def _levels(self, inherited: Path) -> Iterator[list[Path]]:
+        """Paths of the candidates, length by length."""
         bias = self.bias
         longest = len(inherited) + bias.lookahead
         if bias.max_path_length is not None:
             longest = min(longest, bias.max_path_length)
         if bias.preset == "NO-Rel":
             longest = 1
-        found: list[Path] = []
         frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
         for length in range(1, longest + 1):
             prefix = inherited[:length] if length <= len(inherited) else None
@@ -280,10 +292,7 @@ class Candidates:
                 if not in_order:
                     longer = dict(sorted(longer.items(), key=lambda item: [self._order(step) for step in item[0]]))
             frontier = longer
-            found += frontier
-            if bias.max_candidates is not None and len(found) > bias.max_candidates:
-                break
-        return found
+            yield list(frontier)
 
     def _order(self, step: Step) -> tuple[Any, ...]:
         """The key by which steps are sorted: relations in the order of the database."""
@@ -292,7 +301,8 @@ class Candidates:
     def _extensions(self, path: Path) -> tuple[Step, ...]:
         """Steps that continue a path, sorted."""
         if path not in self._steps:
-            self._steps[path] = tuple(sorted(self._found_extensions(path), key=self._order))
+            # two modes may lead to the same step
+            self._steps[path] = tuple(sorted(dict.fromkeys(self._found_extensions(path)), key=self._order))
         return self._steps[path]
 
     def _found_extensions(self, path: Path) -> Iterator[Step]:
@@ -316,12 +326,13 @@ class Candidates:
         """Steps that use a relation in one way."""
         choices: list[list[Any]] = []
         for word, component in zip(mode, relation.components, strict=True):
-            if word == "old":
-                choices.append([i for i, known in enumerate(variables) if _joins(known, component)])
-            else:
-                choices.append(list(self.database.codes_of(component)) if word == "c" else [None])
+            if word == "c":
+                choices.append(list(self.database.codes_of(component)))
+                continue
+            known = [i for i, variable in enumerate(variables) if word != "new" and _joins(variable, component)]
+            choices.append(known if word == "old" else [None, *known])
         for chosen in product(*choices):
-            bound = tuple((position, what) for position, what in enumerate(chosen) if mode[position] == "old")
+            bound = tuple((i, what) for i, what in enumerate(chosen) if mode[i] != "c" and what is not None)
             constants = tuple((position, what) for position, what in enumerate(chosen) if mode[position] == "c")
             yield Step(relation.name, bound, constants)
 
@@ -390,7 +401,7 @@ class Candidates:
         if single:
             return
         for variable in values:
-            for name in _innermost(variables[variable].kind, n_fresh):
+            for name in _innermost(variables[variable].kind, n_fresh, self.database.relation(step.relation).is_bag):
                 if name in allowed:
                     yield _Chain(variable, (name,), "nominal" if name == "mode" else "numeric", False)
 
@@ -403,13 +414,18 @@ class Candidates:
         return ours and whole and not relation.is_link and self._index(step).is_functional
 
 
+def _drawn(path: Path) -> int:
+    """The place of a path in a random order."""
+    return crc32(b"(%s%s)" % (b", ".join([step.text for step in path]), b"," * (len(path) == 1)))
+
+
 def _joins(known: Component, component: Component) -> bool:
     return known.kind == component.kind and known.kind != "numeric" and known.type == component.type
 
 
-def _innermost(kind: Kind, n_fresh: int) -> tuple[str, ...]:
-    """Aggregates of the values of a variable; those of the only free place of a relation are all different."""
-    different = ("count_unique",) if n_fresh > 1 else ()
+def _innermost(kind: Kind, n_fresh: int, is_bag: bool) -> tuple[str, ...]:
+    """Aggregates of the values of a variable; those of the only free place of a set of facts are all different."""
+    different = ("count_unique",) if n_fresh > 1 or is_bag else ()
     return different + {"object": (), "nominal": ("mode",), "numeric": _OUTER}[kind]
 
 

@@ -145,9 +145,6 @@ def _as_type(column: KeyCells, dtype: np.dtype) -> np.ndarray:
     return values.astype(dtype)
 
 
-VALUE_KINDS = ("numeric", "nominal", "date")
-
-
 class ValueCells(NamedTuple):
     """Cells of a column of values.
 
@@ -170,7 +167,7 @@ class ValueCells(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """One of `VALUE_KINDS`."""
+        """One of "numeric", "nominal" and "date"."""
         return "nominal" if self.levels is not None else "date" if self.is_date else "numeric"
 
     @property

@@ -16,9 +16,12 @@ import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, setting
 from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.parameters import check, count, number, share
+from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.text import counted, did_you_mean
-from omnirank.core.types import FrameLike, PathLike
+from omnirank.core.types import FrameLike, PathLike, RandomState
 from omnirank.data.dataset import hash_arrays, target_parts
+from omnirank.data.generators import movie_tables
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside
 from omnirank.data.table import Levels, chosen_numbers
@@ -433,6 +436,8 @@ class RelationalDataset(PickledWithoutCaches):
         target_facts: PathLike | tuple[PathLike, PathLike],
         settings: PathLike | None = None,
         *,
+        types: Mapping[str, str] | None = None,
+        duplicates: str = "once",
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         exclude: Sequence[str] | str | None = None,
@@ -453,6 +458,12 @@ class RelationalDataset(PickledWithoutCaches):
             Types of the arguments, aggregates and modes: sections ``[Relations]`` (the target first), ``[Aggregates]``
             and ``[AtomTests]``, or lines ``mode: name(+type, -type, #type).``; without it types are inferred (`notes`
             tells).
+        types : mapping of str to str, optional
+            Types of single arguments, in place of inferred ones: ``{"rings.2": "atoms.1"}`` says that the second
+            argument of rings identifies the same objects as the first of atoms. Also "numeric", "nominal",
+            "nominal:<domain>", and any other name for objects of their own.
+        duplicates : {"once", "count"}
+            Whether a fact that is repeated counts once, or as often as it stands there.
         task, hierarchy
             As in :class:`omnirank.Dataset`.
         exclude : sequence of str, optional
@@ -475,7 +486,9 @@ class RelationalDataset(PickledWithoutCaches):
         """
         from omnirank.relational.facts import dataset_from_facts
 
-        return dataset_from_facts(facts, target_facts, settings, exclude, encoding, name, task, hierarchy)
+        return dataset_from_facts(
+            facts, target_facts, settings, types, duplicates, exclude, encoding, name, task, hierarchy
+        )
 
     # -- the parts ----------------------------------------------------------------------------------
 
@@ -625,3 +638,59 @@ class RelationalDataset(PickledWithoutCaches):
         digest.update(repr([self.task, self.example_types, self.time_columns, *facts]).encode())
         hash_arrays(digest, [*self.example_codes, *arrays, *([] if self.times is None else [self.times])])
         return digest.hexdigest()[:32]
+
+
+_MOVIE_LINKS = {"ratings.movie_id": "movies", "ratings.user_id": "users", "users.nation_id": "nations"}
+
+
+def make_movies(
+    n_movies: int = 200,
+    n_users: int = 150,
+    mean_ratings: float = 8.0,
+    noise: float = 0.05,
+    *,
+    as_frames: bool = False,
+    random_state: RandomState = None,
+) -> Any:
+    """Generate a database of movies, whose genre depends on their ratings and on who gave them.
+
+    A movie is a thriller unless the mean of its stars is above 5.5; then it is a drama if the mean age of those who
+    rated it is above 42, else a comedy. So the stars of ratings and the age of users matter, with the links that lead
+    to them; year, length and country of a movie, weekday of a rating, gender, nation and region do not.
+
+    Parameters
+    ----------
+    n_movies, n_users : int
+        Numbers of movies (the examples) and of users.
+    mean_ratings : float
+        Mean number of ratings of a movie; each has one at least.
+    noise : float in [0, 1]
+        Share of the movies that have another genre than the rule says.
+    as_frames : bool
+        Whether to return the tables as pandas DataFrames by name.
+    random_state : None, int, RandomState or Generator
+        Seed; the same seed gives the same data.
+
+    Returns
+    -------
+    RelationalDataset or dict of str to DataFrame
+        The data, with the target ``movies.genre``; or the tables movies, ratings, users and nations.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_movies
+    >>> make_movies(random_state=0)
+    <RelationalDataset 'movies': 200 examples, 4 tables, 12 relations, classification, 200 labelled>
+    >>> make_movies(5, as_frames=True, random_state=0)["movies"].columns.tolist()
+    ['id', 'year', 'minutes', 'country', 'genre']
+    """
+    check("n_movies", n_movies, count(1))
+    check("n_users", n_users, count(1))
+    check("mean_ratings", mean_ratings, number(1))
+    check("noise", noise, share())
+    frames = movie_tables(n_movies, n_users, mean_ratings, noise, stream(root_entropy(random_state), 0))
+    if as_frames:
+        return frames
+    return RelationalDataset.from_frames(
+        frames, keys=dict.fromkeys(frames, "id") | _MOVIE_LINKS, target="movies.genre", name="movies"
+    )

@@ -186,6 +186,11 @@ def _with_quotes(inside: str, path: Path, line: int) -> list[str]:
 
 Mode = tuple[str, ...]
 _SECTIONS = ("relations", "aggregates", "atomtests")
+# Sections of settings files that learners here have parameters for, or nothing like.
+_OTHER_SECTIONS = {
+    "treeparameters": "set max_depth (their depth - 1), min_samples_leaf and lookahead of the learner instead",
+    "relationsconstructed": "write such relations as facts",
+}
 _AGGREGATES = {
     "count": "count",
     "countunique": "count_unique",
@@ -197,10 +202,14 @@ _AGGREGATES = {
     "sum": "sum",
     "mode": "mode",
 }
-# Ways to write nested lists in one package, which have no counterpart here.
-_NO_AGGREGATES = ("projection", "flatten", "flattenunique")
+# Ways to write nested lists in one package.
+_NO_AGGREGATES = {
+    "projection": "always done: every place of several is aggregated on its own",
+    "flatten": "not done: groups are aggregated, not joined",
+    "flattenunique": "not done: groups are aggregated, not joined",
+}
 _MODE_LINE = re.compile(r"\s*mode\s*:\s*(.*)$", re.IGNORECASE)
-_DIRECTIONS = {"+": "old", "-": "new", "`": "new", "#": "c", "@": "c"}
+_DIRECTIONS = {"+": "old", "-": "any", "`": "any", "#": "c", "@": "c"}
 
 
 @dataclass
@@ -219,7 +228,10 @@ class FactSettings:
     aggregates : tuple of str or None
         The aggregates to use.
     modes : dict of str to list of modes or None
-        How a step may use each relation: "old", "new" or "c" for each argument.
+        How a step may use each relation: "old", "any" or "c" for each argument. What the files call new may also be
+        known.
+    notes : list of str
+        What is not used.
     """
 
     types: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -227,6 +239,7 @@ class FactSettings:
     target: str | None = None
     aggregates: tuple[str, ...] | None = None
     modes: dict[str, list[Mode]] | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 def read_fact_settings(path: PathLike, encoding: str = "utf-8") -> FactSettings:
@@ -249,7 +262,7 @@ def read_fact_settings(path: PathLike, encoding: str = "utf-8") -> FactSettings:
     ...     _ = path.write_text(text)
     ...     settings = read_fact_settings(path)
     >>> settings.target, settings.types["year"], settings.modes
-    ('kind', ('Movie', 'numeric'), {'year': [('old', 'new')]})
+    ('kind', ('Movie', 'numeric'), {'year': [('old', 'any')]})
     """
     if not isinstance(path, str | Path):
         raise DataTypeError(f"settings: give the path of a file, not {type(path).__name__}")
@@ -269,7 +282,9 @@ def _with_sections(lines: list[tuple[int, str]], path: Path) -> FactSettings:
             continue
         if text.startswith("["):
             section = text.strip("[]").strip().lower()
-            if section not in _SECTIONS:
+            if section in _OTHER_SECTIONS:
+                settings.notes.append(f"section {text} of the settings is not used: {_OTHER_SECTIONS[section]}")
+            elif section not in _SECTIONS:
                 raise FileFormatError(
                     f"there is no section {text}: write [Relations], [Aggregates] or [AtomTests]", path=path, line=line
                 )
@@ -278,7 +293,9 @@ def _with_sections(lines: list[tuple[int, str]], path: Path) -> FactSettings:
         elif section is None:
             raise FileFormatError("a settings file starts with [Relations]", path=path, line=line)
         elif section == "aggregates":
-            settings.aggregates = _aggregate(settings.aggregates or (), text, path, line)
+            _aggregate(settings, text, path, line)
+        elif section in _OTHER_SECTIONS:
+            settings.notes[-1] += f" ({text})"
         else:
             _relation(settings, section, text, path, line)
     if not settings.types:
@@ -286,15 +303,16 @@ def _with_sections(lines: list[tuple[int, str]], path: Path) -> FactSettings:
     return settings
 
 
-def _aggregate(known: tuple[str, ...], text: str, path: Path, line: int) -> tuple[str, ...]:
+def _aggregate(settings: FactSettings, text: str, path: Path, line: int) -> None:
+    settings.aggregates = settings.aggregates or ()
     for name in re.split(r"[\s,]+", text.strip()):
         plain = name.lower().replace("_", "")
         if plain in _NO_AGGREGATES:
+            settings.notes.append(f"aggregate {name} of the settings is {_NO_AGGREGATES[plain]}")
             continue
         if plain not in _AGGREGATES:
             raise FileFormatError(f"there is no aggregate {name!r}", path=path, line=line)
-        known = (*known, _AGGREGATES[plain])
-    return known
+        settings.aggregates += (_AGGREGATES[plain],)
 
 
 def _relation(settings: FactSettings, section: str, text: str, path: Path, line: int) -> None:
@@ -311,9 +329,8 @@ def _relation(settings: FactSettings, section: str, text: str, path: Path, line:
         raise FileFormatError(
             f"{name} has {len(settings.types[name])} arguments: say old, new or c for each", path=path, line=line
         )
-    modes = settings.modes if settings.modes is not None else {}
-    modes.setdefault(name, []).append(tuple(arguments))
-    settings.modes = modes
+    assert settings.modes is not None  # the section has begun
+    settings.modes.setdefault(name, []).append(tuple("any" if word == "new" else word for word in arguments))
 
 
 def _with_modes(lines: list[tuple[int, str]], path: Path) -> FactSettings:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError, setting
+from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.parameters import check, choice
 from omnirank.core.text import counted, did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER
@@ -22,20 +26,30 @@ from omnirank.relational.cells import KeyCells, ValueCells, code_identifiers
 from omnirank.relational.database import Component, Database, Kind, Relation, sorted_facts
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.fact_files import FactSettings, Predicate, files, read_fact_settings, read_facts
-from omnirank.relational.schema import names_given
+from omnirank.relational.schema import mapping_given, names_given
 from omnirank.relational.summary import RelationalRemarks
 
 Place = tuple[str, int]
 NUMERIC, NOMINAL = "numeric", "nominal"
 
 
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_DIGITS = re.compile(r"-?[0-9]{1,18}")
+
+
 def infer_types(
-    predicates: Mapping[str, Predicate], examples: Predicate, types: Mapping[str, tuple[str, ...]] | None = None
+    predicates: Mapping[str, Predicate],
+    examples: Predicate,
+    types: Mapping[str, tuple[str, ...]] | None = None,
+    given: Mapping[str, str] | None = None,
+    notes: list[str] | None = None,
 ) -> dict[str, tuple[str, ...]]:
     """Return a type for each argument of each predicate: "numeric", "nominal..." or the name of a type of objects.
 
-    Arguments that share a name are objects of one type. Numbers in the last of several places are numeric. A text that
-    only occurs in the last of several places of one predicate is a nominal value; all others are objects.
+    Arguments that share a name are objects of one type; integers are if they agree better than two numberings would by
+    chance (see `same_objects`). Numbers in the last of several places are numeric, unless they identify objects or the
+    facts. A text that only occurs in the last of several places of one predicate is a nominal value; all others are
+    objects.
 
     Parameters
     ----------
@@ -45,6 +59,10 @@ def infer_types(
         The arguments that identify the examples: objects.
     types : mapping of str to tuple of str, optional
         Which arguments are of the same type, where that is known; the target's too.
+    given : mapping of str to str, optional
+        Types of single arguments, ``{"likes.2": "numeric"}``: a kind, another argument of the same type, or a name.
+    notes : list of str, optional
+        Receives what is doubtful.
 
     Examples
     --------
@@ -57,56 +75,192 @@ def infer_types(
     """
     everything = {**predicates, examples.name: examples}
     places = {(name, i): set(p.arguments[i]) for name, p in everything.items() for i in range(p.arity)}
-    roots = _joined(places, examples) if types is None else {(name, i): types[name][i] for name, i in places}
+    last = {(n, i): i == p.arity - 1 > 0 and n != examples.name for n, p in everything.items() for i in range(p.arity)}
+    keys = {place for place in places if last[place] and _identify_facts(everything[place[0]].arguments[place[1]])}
+    if types is None:
+        roots = _Joined(places, last, keys, examples.name, given or {}, [] if notes is None else notes).names()
+    else:
+        roots = {(name, i): types[name][i] for name, i in places}
     members: dict[str, list[Place]] = {}
     for place, root in roots.items():
         members.setdefault(root, []).append(place)
-    of_examples = {roots[examples.name, i] for i in range(examples.arity)}
     names = {}
     for root, those in members.items():
-        last = [everything[name].arity > 1 and i == everything[name].arity - 1 for name, i in those]
         values = set().union(*(places[place] for place in those))
-        if root in of_examples or not all(last):
+        if not all(last[place] for place in those) or (types is None and keys & set(those)):
             names[root] = root
         elif values and all(map(NUMBER.fullmatch, values)):
             names[root] = f"{NUMERIC} {root}"
         else:
             names[root] = f"{NOMINAL} {root}" if len(those) == 1 else root
-    return {name: tuple(names[roots[name, i]] for i in range(p.arity)) for name, p in everything.items()}
+    return {
+        name: tuple(_given_kind((name, i), given or {}) or names[roots[name, i]] for i in range(p.arity))
+        for name, p in everything.items()
+    }
 
 
-def _joined(places: Mapping[Place, set[str]], examples: Predicate) -> dict[Place, str]:
-    """A name for each place, the same for places that share an argument.
+def _given_kind(place: Place, given: Mapping[str, str]) -> str | None:
+    """The type of an argument that is said to be a value."""
+    kind, _, domain = given.get(_place_name(place), "").partition(":")
+    return f"{kind} {domain or _place_name(place)}" if kind in (NUMERIC, NOMINAL) else None
 
-    Numbers are shared by chance: a place that holds only numbers is joined to another one only if neither is the last
-    of several, and all numbers of the one occur in the other.
+
+# Prior odds against two numberings of independent things that end at the same number: any size up to a million is as
+# likely as any other, on a logarithmic scale.
+_SIZES = 13.8
+# Least log odds to join two arguments that are identifiers by their place, and to join one that may be a number.
+_LEAST, _LEAST_OF_NUMBERS = math.log(10), math.log(300)
+_SURE = math.log(1000)
+
+
+def same_objects(one: set[int], two: set[int]) -> float:
+    """Return the log odds that integers identify the same objects, over two numberings that overlap by chance.
+
+    Under the first hypothesis the one set is drawn from the other, but for some strangers; under the second it is drawn
+    from a range of its own. Of two numberings from 0 on, the shorter is always a part of the longer, so that this alone
+    says nothing; that both end at the same number, or have the same gaps, does.
+
+    Examples
+    --------
+    >>> from omnirank.relational.facts import same_objects
+    >>> drugs, atoms, bonded = set(range(188)), set(range(4893)), set(range(0, 4893, 2))
+    >>> same_objects(drugs, atoms) < 0 < same_objects(bonded, atoms)
+    True
     """
-    arity: dict[str, int] = {}
-    for name, i in places:
-        arity[name] = max(arity.get(name, 0), i + 1)
-    # the examples' places first, which give their type its name
-    order = sorted(places, key=lambda place: (place[0] != examples.name, place))
-    numbers = {place for place in order if places[place] and all(map(NUMBER.fullmatch, places[place]))}
-    root: dict[Place, Place] = {}
-    for place in order:
-        root[place] = place
-        own_last = place[1] == arity[place[0]] - 1 and arity[place[0]] > 1 and place[0] != examples.name
-        for other in list(root):
-            if root[other] == root[place] or (other in numbers) != (place in numbers):
+    return max(_drawn_from(one, two), _drawn_from(two, one))
+
+
+def _drawn_from(part: set[int], whole: set[int]) -> float:
+    n, span = len(part), max(part) - min(part) + 1
+    # a range that the other set does not explain is as likely under both hypotheses
+    odds = math.log(_SIZES * n) if min(whole) <= min(part) and max(part) <= max(whole) else 0.0
+    if odds + n * math.log(span / len(whole)) < -_SURE:  # whatever they share
+        return -math.inf
+    common = len(part & whole)
+    if not common:
+        return -math.inf
+    strangers = (n - common) * math.log((n - common) / n) if common < n else 0.0
+    return odds + common * math.log(common / n * span / len(whole)) + strangers
+
+
+def _identify_facts(arguments: list[str]) -> bool:
+    """Whether arguments are integers, all different, that lie closer together than numbers do by chance."""
+    different = set(arguments)
+    if len(different) < len(arguments) or not different or not all(map(_DIGITS.fullmatch, different)):
+        return False
+    numbers = list(map(int, different))
+    # n of R values drawn at random all differ with probability exp(-n^2 / 2R)
+    return len(numbers) ** 2 / (2 * (max(numbers) - min(numbers) + 1)) >= _SURE
+
+
+@dataclass
+class _Joined:
+    """Places of arguments that hold identifiers of the same objects.
+
+    ``last`` says which are the last of several, ``keys`` which of those identify their facts.
+    """
+
+    places: Mapping[Place, set[str]]
+    last: Mapping[Place, bool]
+    keys: set[Place]
+    examples: str
+    given: Mapping[str, str]
+    notes: list[str]
+
+    def __post_init__(self) -> None:
+        # the examples' places first, which give their type its name
+        self.by_name = {_place_name(place): place for place in self.places}
+        self.order = sorted(self.places, key=lambda place: (place[0] != self.examples, place))
+        self.root = dict(zip(self.order, self.order, strict=True))
+        self.integers = {
+            place: set(map(int, values))
+            for place, values in self.places.items()
+            if values and _place_name(place) not in self.given and all(map(_DIGITS.fullmatch, values))
+        }
+        self.doubts: list[tuple[Place, Place]] = []
+
+    def names(self) -> dict[Place, str]:
+        """Return a name for each place, the same for places of the same objects."""
+        for name, type_name in self.given.items():
+            if type_name in self.by_name:
+                self._join(self.by_name[type_name], self.by_name[name])
+        texts = [
+            p for p in self.order if _place_name(p) not in self.given and not all(map(NUMBER.fullmatch, self.places[p]))
+        ]
+        for one, two in combinations(texts, 2):
+            if not self.places[one].isdisjoint(self.places[two]):
+                self._join(one, two)
+        first = [place for place in self.order if place in self.integers and not self.last[place]]
+        for one, two in combinations(first, 2):
+            self._join_by_odds(one, two, _LEAST)
+        for place in (place for place in self.order if place in self.integers and self.last[place]):
+            self._join_last(place, first)
+        self._link_examples(first)
+        self._tell()
+        said = {self.by_name[name]: kind for name, kind in self.given.items() if kind not in self.by_name}
+        return {place: said.get(place, _place_name(root)) for place, root in self.root.items()}
+
+    def _join(self, one: Place, two: Place) -> None:
+        kept, dropped = sorted((self.root[one], self.root[two]), key=self.order.index)
+        self.root = {place: kept if root == dropped else root for place, root in self.root.items()}
+
+    def _join_by_odds(self, one: Place, two: Place, least: float) -> None:
+        if self.root[one] == self.root[two]:
+            return
+        odds = same_objects(self.integers[one], self.integers[two])
+        if odds >= least:
+            self._join(one, two)
+        if least - _LEAST < odds < _SURE:
+            self.doubts.append((one, two))
+
+    def _join_last(self, place: Place, first: list[Place]) -> None:
+        """Join the last place of facts to a type of objects.
+
+        Integers without gaps that identify the facts are a numbering of them, which always ends where that of the
+        objects that the facts are about does.
+        """
+        values = self.integers[place]
+        numbered = place in self.keys and len(values) == max(values) - min(values) + 1
+        own = {self.root[other] for other in self.places if other[0] == place[0] and other != place}
+        for other in first:
+            if not (numbered and self.root[other] in own):
+                self._join_by_odds(other, place, _LEAST_OF_NUMBERS)
+        if place in self.keys and self.root[place] == place:
+            self.notes.append(
+                f"argument {_place_name(place)} is a different whole number in every fact: taken as an identifier, not "
+                f"as a number; {setting('types', {_place_name(place): NUMERIC})} takes it as a number"
+            )
+
+    def _link_examples(self, first: list[Place]) -> None:
+        """Join examples that nothing describes to the integers that fit best, and say so."""
+        for place in [place for place in self.order if place[0] == self.examples and place in self.integers]:
+            if any(self.root[other] == self.root[place] for other in self.places if other[0] != self.examples):
                 continue
-            if place in numbers:
-                other_last = other[1] == arity[other[0]] - 1 and arity[other[0]] > 1 and other[0] != examples.name
-                one, two = places[place], places[other]
-                same = not own_last and not other_last and (one <= two or two <= one)
+            fitting = [p for p in first if p[0] != self.examples and self.integers[place] <= self.integers[p]]
+            if fitting:
+                best = min(fitting, key=lambda other: len(self.integers[other]))
+                self._join(place, best)
+                self.doubts.append((place, best))
+
+    def _tell(self) -> None:
+        """Note the doubtful pairs of types, each once."""
+        told = set()
+        for one, two in self.doubts:
+            first, second = _place_name(one), _place_name(two)
+            if self.root[one] == self.root[two]:
+                text, other = "are taken as the same objects, which may be chance", f"objects of {second}"
+            elif frozenset((self.root[one], self.root[two])) in told:
+                continue
             else:
-                same = not places[place].isdisjoint(places[other])
-            if same:
-                first, second = sorted((root[other], root[place]), key=order.index)
-                root = {p: first if r == second else r for p, r in root.items()}
-    return {place: f"{r[0]}.{r[1] + 1}" for place, r in root.items()}
+                told.add(frozenset((self.root[one], self.root[two])))
+                text, other = "may be the same objects, or overlap by chance: taken as different ones", first
+            self.notes.append(f"{first} and {second} {text}; {setting('types', {second: other})} decides otherwise")
 
 
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+def _place_name(place: Place) -> str:
+    return f"{place[0]}.{place[1] + 1}"
+
+
 TargetFacts = PathLike | tuple[PathLike, PathLike]
 
 
@@ -119,31 +273,40 @@ class _Examples(NamedTuple):
 
 
 def dataset_from_facts(
-    facts: PathLike | Sequence[PathLike], target_facts: TargetFacts, settings: PathLike | None, exclude: Any,
-    encoding: str, name: str | None, task: str, hierarchy: Hierarchy | None,
+    facts: PathLike | Sequence[PathLike], target_facts: TargetFacts, settings: PathLike | None, types: Any,
+    duplicates: str, exclude: Any, encoding: str, name: str | None, task: str, hierarchy: Hierarchy | None,
 ) -> RelationalDataset:  # fmt: skip
     """Return a data set as :meth:`RelationalDataset.from_facts` does."""
     said = FactSettings() if settings is None else read_fact_settings(settings, encoding)
     predicates = read_facts(facts, encoding)
-    notes: list[str] = []
+    notes = list(said.notes)
     examples = _read_examples(target_facts, said, notes, encoding)
-    predicates.pop(examples.arguments.name, None)
+    among = predicates.pop(examples.arguments.name, None)
+    if among is not None:
+        told = f"{counted(among.n_facts, 'fact')} of the target {among.name!r} among the descriptive ones"
+        notes.append(f"{told}: not used, since they tell the target")
     for excluded in names_given("exclude", exclude, "['likes']"):
         if predicates.pop(excluded, None) is None:
             raise DataError(f"exclude: there are no facts of {excluded!r}{did_you_mean(excluded, predicates)}")
-    types = _types(predicates, examples.arguments, said, settings is not None, notes)
+    given = _given_types(types, {**predicates, examples.arguments.name: examples.arguments})
+    types = _types(predicates, examples.arguments, said, given, settings is not None, notes)
+    check("duplicates", duplicates, choice("once", "count"))
     coded = _Coded(predicates, examples.arguments, types)
-    database = Database(coded.objects, {relation.name: relation for relation in coded.relations()})
+    relations = {relation.name: relation for relation in coded.relations(duplicates == "count")}
+    again = [f"{name} ({n})" for name, r in relations.items() if (n := coded.predicates[name].n_facts - r.n_facts)]
+    if again:
+        notes.append(
+            f"facts that repeat others are left out: {', '.join(again)}; {setting('duplicates', 'count')} counts all"
+        )
+    database = Database(coded.objects, relations)
     rows, starts = coded.example_rows()
     target, found_task, doubts = _target(examples, rows, starts, task, hierarchy)
     codes = tuple(code[rows[starts]] for code in coded.example_codes)
     remarks = RelationalRemarks(tuple(notes), doubts, _own_columns(database, coded.example_types, codes), target)
+    found = coded.example_types, codes, target, found_task
     return RelationalDataset(
         database,
-        coded.example_types,
-        codes,
-        target,
-        found_task,
+        *found,
         hierarchy=hierarchy,
         name=name or plain_name(files(facts)[0]),
         target_name=examples.arguments.name,
@@ -233,13 +396,18 @@ def _numbers(values: list[Any], kind: str | None) -> list[Any]:
 
 
 def _types(
-    predicates: dict[str, Predicate], examples: Predicate, said: FactSettings, declared: bool, notes: list[str]
+    predicates: dict[str, Predicate],
+    examples: Predicate,
+    said: FactSettings,
+    given: Mapping[str, str],
+    declared: bool,
+    notes: list[str],
 ) -> dict[str, tuple[str, ...]]:
     """Types of all arguments; predicates that the settings do not name are dropped."""
     if not declared:
-        types = infer_types(predicates, examples)
+        types = infer_types(predicates, examples, None, given, notes)
         shown = ", ".join(f"{name}({', '.join(of)})" for name, of in sorted(types.items()))
-        notes.append(f"types of the arguments inferred: {shown}; {setting('settings')} corrects them")
+        notes.append(f"types of the arguments inferred: {shown}; {setting('types')} or a settings file corrects them")
         return types
     unknown = [name for name in predicates if name not in said.types]
     if unknown:
@@ -258,13 +426,50 @@ def _types(
     if len(said.types[examples.name]) not in (examples.arity, examples.arity + 1):
         _check_arity(examples.name, examples.arity, len(said.types[examples.name]))
     if said.kinds_are_known:
+        if given:
+            raise ParameterError("types", dict(given), "the settings declare the types of all arguments: change these")
         return said.types
-    return infer_types(predicates, examples, said.types)
+    return infer_types(predicates, examples, said.types, given)
+
+
+def _given_types(types: Any, predicates: Mapping[str, Predicate]) -> Mapping[str, str]:
+    """Types of single arguments, as the user gives them."""
+    given = mapping_given("types", types, "{'likes.2': 'numeric'}")
+    known = [_place_name((name, i)) for name, predicate in predicates.items() for i in range(predicate.arity)]
+    for place, kind in given.items():
+        if place not in known:
+            raise DataError(f"types: there is no argument {place!r}{did_you_mean(str(place), known)}")
+        if not isinstance(kind, str) or not kind:
+            raise ParameterError("types", {place: kind}, "give a kind, another argument, or the name of a type")
+    return given
 
 
 def _check_arity(name: str, found: int, declared: int) -> None:
     if found != declared:
         raise DataError(f"facts of {name} have {counted(found, 'argument')}, the settings say {declared}")
+
+
+_IDENTIFIER = re.compile(r"^ID_?(?=[A-Za-z])|(?<=.)_?(ID|Id|id)$")
+_VALUE = re.compile(rf"({NUMERIC}|{NOMINAL})[\s:_]*\d*")
+
+
+def _component_names(types: Sequence[str]) -> list[str]:
+    """Names of the arguments of a predicate: of one or two their numbers, of more their types, which say more.
+
+    Examples
+    --------
+    >>> from omnirank.relational.facts import _component_names
+    >>> _component_names(("DrugID", "AtomID", "AtomID", "nominal3"))
+    ['drug', 'atom1', 'atom2', 'value']
+    """
+    if len(types) < 3:
+        return [str(i + 1) for i in range(len(types))]
+    plain = []
+    for kind in types:
+        value = _VALUE.match(kind)
+        name = _IDENTIFIER.sub("", kind).lower() if value is None else kind[value.end() :].lower()
+        plain.append("value" if value is not None and (not name or "." in name) else name)
+    return [name if plain.count(name) == 1 else f"{name}{plain[: i + 1].count(name)}" for i, name in enumerate(plain)]
 
 
 def _kind(name: str) -> Kind:
@@ -308,17 +513,18 @@ class _Coded:
         for (predicate, i), cell in zip(places, cells, strict=True):
             self._cells[predicate.name, i] = cell
 
-    def relations(self) -> list[Relation]:
+    def relations(self, as_bags: bool) -> list[Relation]:
         """The descriptive relations."""
         found = []
         for name, predicate in self.predicates.items():
             types = self.types[name]
             components = tuple(
-                Component(f"{i + 1}", _kind(kind), kind, self._levels.get(kind)) for i, kind in enumerate(types)
+                Component(called, _kind(kind), kind, self._levels.get(kind))
+                for called, kind in zip(_component_names(types), types, strict=True)
             )
-            facts, _ = sorted_facts(tuple(self._cells[name, i] for i in range(predicate.arity)))
+            facts, _ = sorted_facts(tuple(self._cells[name, i] for i in range(predicate.arity)), as_bag=as_bags)
             column = None if _kind(types[-1]) == "object" else name
-            found.append(Relation(name, name, column, components, facts))
+            found.append(Relation(name, name, column, components, facts, is_bag=as_bags))
         return found
 
     def example_rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -372,14 +578,14 @@ def _own_columns(
 
 
 def _modes(database: Database, said: FactSettings) -> dict[str, tuple[tuple[str, ...], ...]] | None:
-    """The modes of the relations that there are; numbers are always new."""
+    """The modes of the relations that there are; numbers are never known before."""
     if said.modes is None:
         return None
     modes = {}
     for name, relation in database.relations.items():
         numeric = [component.kind == "numeric" for component in relation.components]
         own = [
-            tuple("new" if number else word for word, number in zip(mode, numeric, strict=True))
+            tuple("any" if number else word for word, number in zip(mode, numeric, strict=True))
             for mode in said.modes.get(name, [])
         ]
         modes[name] = tuple(dict.fromkeys(mode for mode in own if "old" in mode))

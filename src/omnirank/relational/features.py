@@ -42,7 +42,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     nominal_joins : bool
         Whether paths may go through equal values of a nominal domain.
     max_candidates : int or None
-        The most features; longer paths are left out first, with a warning.
+        The most features; where there are more, a sample of the longest paths is taken, with a warning.
     features : sequence of Feature or str, optional
         Only these: features as a forest has them in ``features_``, of any length, or names of features.
     empty : "missing" or "infinite"

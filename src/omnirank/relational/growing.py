@@ -24,7 +24,7 @@ from omnirank.relational.candidates import Bias, Candidates, warn_of_cut
 from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import FEW, empty_as_missing, feature_columns
-from omnirank.relational.paths import Feature, Path
+from omnirank.relational.paths import Feature, Path, new_steps
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.codes import DenseFeatures, code_features
@@ -183,7 +183,7 @@ class RelationalConstruction:
     def candidates(self, inherited: Path) -> list[tuple[Feature, ...]]:
         """Return the features that a node with this inherited path may test, path by path and without names."""
         groups, is_cut = self._candidates.by_path(inherited)
-        if is_cut and "cut" not in self.told:
+        if is_cut and not inherited and "cut" not in self.told:
             self.told.append("cut")
             warn_of_cut(self.bias)
         return groups
@@ -243,23 +243,23 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def over_used_features(
-    grown: Sequence[tuple[Tree, tuple[Any, ...]]],
+    grown: Sequence[tuple[Tree, tuple[Any, ...], Ties]],
 ) -> tuple[list[Tree], tuple[Any, ...], tuple[Levels | None, ...]]:
     """Return trees over the features that any of them tests, these features by first use, and their levels.
 
     Parameters
     ----------
-    grown : sequence of (Tree, tuple of Feature)
-        Trees, each over the features that it tests itself.
+    grown : sequence of (Tree, tuple of Feature, dict)
+        Trees, each over the features that it tests itself, and their ties.
     """
     levels_of: dict[Any, Levels | None] = {}
-    for tree, features in grown:
+    for tree, features, _ in grown:
         for feature, levels in zip(features, tree.levels, strict=True):
             levels_of.setdefault(feature, levels)
     number = {feature: i for i, feature in enumerate(levels_of)}
     everywhere = tuple(levels_of.values())
     trees = []
-    for tree, features in grown:
+    for tree, features, _ in grown:
         numbers = np.array([number[feature] for feature in features] + [-1], np.int32)
         trees.append(replace(tree, feature=numbers[tree.feature], levels=everywhere))
     return trees, tuple(number), everywhere
@@ -304,13 +304,45 @@ class CandidateTable:
         cells = self.coded.cells
         return kernel_type("MixedSets")(*cells) if settings.nominal_search and self.coded.n_levels.any() else cells
 
+    def equal_tests(self, one: np.ndarray, two: np.ndarray, inherited: Path) -> tuple[tuple[Feature, float], ...]:
+        """Return the simplest features with a test that divides a node into these halves, and their shares of credit.
+
+        Simplest are those that add the fewest steps to the inherited path. Those that add the same relations share
+        what is due to these.
+        """
+        from omnirank.relational.kernels.groups import same_halves
+
+        codes, halves = self.coded.codes, (one, two) if len(one) <= len(two) else (two, one)
+        equal = same_halves(codes, self.coded.n_levels, np.iinfo(codes.dtype).max, *halves)
+        numbers = np.flatnonzero(equal)
+        groups: dict[tuple[str, ...], dict[Any, Feature]] = {}
+        fewest, of_block = None, -1
+        for number, at in zip(
+            numbers.tolist(), (np.searchsorted(self.starts, numbers, "right") - 1).tolist(), strict=True
+        ):
+            block = self.blocks[at]
+            if at != of_block:
+                path, of_block = block.features[0].path, at
+                added = path[new_steps(path, inherited).start :]
+            if fewest is None or len(added) < fewest:
+                groups, fewest = {}, len(added)
+            if len(added) == fewest:
+                group = groups.setdefault(tuple(step.relation for step in added), {})
+                feature = block.features[number - self.starts[at]]
+                # steps that differ in their constants are paid alike
+                group.setdefault((tuple(step.bound for step in added), feature.aggregates), feature)
+        return tuple((f, 1 / (len(groups) * len(group))) for group in groups.values() for f in group.values())
+
     def tested(self, number: int) -> tuple[Any, Levels | None]:
         """Return a feature by its number, and its levels."""
-        for block in self.blocks:
-            if number < len(block.features):
-                return block.features[number], block.levels[number]
-            number -= len(block.features)
-        raise IndexError("there is no such feature")
+        at = int(np.searchsorted(self.starts, number, "right")) - 1
+        block, place = self.blocks[at], number - self.starts[at]
+        return block.features[place], block.levels[place]
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Number of the first feature of each block."""
+        return np.cumsum([0, *(len(block.features) for block in self.blocks)])[:-1]
 
     @property
     def n_bytes(self) -> int:
@@ -402,16 +434,21 @@ class CandidateTables:
 _KEPT_SEARCHES = 2
 
 
+Ties = dict[int, tuple[tuple[Feature, float], ...]]
+
+
 class GrownFeatures(NamedTuple):
     """A grown tree and the features that it tests.
 
-    ``grown`` is as kernels return it, but for its features, which are numbers into ``features``.
+    ``grown`` is as kernels return it, but for its features, which are numbers into ``features``. ``ties`` has for each
+    node that is split the features that share its credit, if they were asked for.
     """
 
     grown: Any
     threshold: np.ndarray
     features: tuple[Any, ...]
     levels: tuple[Levels | None, ...]
+    ties: Ties
 
     def tree(self, values: Any = None, value_row: np.ndarray | None = None) -> Tree:
         """Return the tree, ready to predict from a table of its features."""
@@ -431,7 +468,6 @@ class _Scratch:
         self.nodes = room_for_nodes(2 * n + 1, 0)
         self._n_rows = n
         self._settings = settings
-        self._space = space
         self._max_features = max_features
         self._searches: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
@@ -469,7 +505,13 @@ class _Scratch:
 
 
 def grow_tree(
-    tables: CandidateTables, space: Any, weight_of: np.ndarray, settings: Any, seed: Any, max_features: Any = "all"
+    tables: CandidateTables,
+    space: Any,
+    weight_of: np.ndarray,
+    settings: Any,
+    seed: Any,
+    max_features: Any = "all",
+    with_ties: bool = False,
 ) -> GrownFeatures:
     """Grow a tree on the examples of positive weight.
 
@@ -490,6 +532,8 @@ def grow_tree(
         Seed of the tree.
     max_features : str, int or float
         How many candidates a node draws: "all", "sqrt", "log2", a count or a share.
+    with_ties : bool
+        Whether to note the features whose tests are equal to the one chosen.
     """
     from omnirank.trees.kernels.grow import NODES, TO_GO, WAITING, WORDS, Stack, grow_nodes
 
@@ -498,6 +542,7 @@ def grow_tree(
     scratch = _Scratch(space, rows, settings, max_features)
     counts, stack = np.zeros(5, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
     tested: dict[int, Any] = {}
+    ties: Ties = {}
     # nodes wait with the paths that they inherit: tables of all of them may take too much memory
     waiting: list[tuple[Any, ...]] = [((0, len(rows), 0, -1, 0), np.uint64(seed), ())]
     while waiting:
@@ -512,6 +557,9 @@ def grow_tree(
         me = int(counts[NODES]) - 1
         tested[me] = table.tested(int(nodes.feature[me]))
         below = tested[me][0].path
+        if with_ties:
+            (start, end), (first, last) = stack.waiting[:, :2]
+            ties[me] = table.equal_tests(rows[start:end], rows[first:last], inherited)
         waiting += [(stack.waiting[i].copy(), stack.seeds[i], below) for i in range(2)]
     number: dict[Any, int] = {}
     for feature, _ in tested.values():
@@ -523,7 +571,8 @@ def grow_tree(
         if levels is None:
             low[me], high[me] = values.column(number[feature])[[grown.low_row[me], grown.high_row[me]]]
     levels_of = dict(tested.values())
-    return GrownFeatures(grown, midpoints(low, high), tuple(number), tuple(levels_of[feature] for feature in number))
+    levels = tuple(levels_of[feature] for feature in number)
+    return GrownFeatures(grown, midpoints(low, high), tuple(number), levels, ties)
 
 
 def _finished(nodes: Any, counts: np.ndarray, tested: dict[int, int], rows: np.ndarray, weight: np.ndarray) -> Any:
@@ -556,6 +605,8 @@ class RelationalPlan:
         Weights of the examples.
     entropy : int
         Root of the random streams.
+    with_ties : bool
+        Whether trees come with the features that share the credit of each node.
     """
 
     tables: CandidateTables
@@ -564,6 +615,7 @@ class RelationalPlan:
     rules: GrowingRules
     weight: np.ndarray
     entropy: int
+    with_ties: bool = False
 
     @classmethod
     def make(
@@ -574,6 +626,7 @@ class RelationalPlan:
         rules: GrowingRules,
         sample_weight: np.ndarray | None,
         entropy: int,
+        with_ties: bool = False,
     ) -> RelationalPlan:
         """Return the plan for a target, all of whose examples are labelled, at least in part."""
         rules.check()
@@ -581,7 +634,7 @@ class RelationalPlan:
         check_leaves(weight, rules.min_samples_leaf, sample_weight is not None)
         clustering = get_task(task).clustering(columns, sample_weight, rules.normalize_targets)
         space = clustering_space(columns, clustering, sample_weight)
-        return cls(tables, columns, space, rules, weight, entropy)
+        return cls(tables, columns, space, rules, weight, entropy, with_ties)
 
     @property
     def n_examples(self) -> int:
@@ -601,12 +654,12 @@ class RelationalPlan:
         settings = settings._replace(min_leaf=settings.min_leaf / unit)
         seed = kernel_seed(self.entropy, i)
         weight, drawn = counts * (self.weight / unit), self.rules.max_features
-        found = grow_tree(self.tables, self.space, weight, settings, seed, drawn)
+        found = grow_tree(self.tables, self.space, weight, settings, seed, drawn, self.with_ties)
         grown = found.grown
         scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
         return found._replace(grown=grown._replace(**scaled))
 
-    def tree(self, i: int, counts: np.ndarray | None = None) -> tuple[Tree, tuple[Any, ...]]:
-        """Grow tree i; returns it with its leaves' prototypes, and the features that it tests."""
+    def tree(self, i: int, counts: np.ndarray | None = None) -> tuple[Tree, tuple[Any, ...], Ties]:
+        """Grow tree i; returns it with its leaves' prototypes, the features that it tests, and its ties."""
         found = self.grow(i, counts)
-        return found.tree(*node_means(found.grown, self.columns)), found.features
+        return found.tree(*node_means(found.grown, self.columns)), found.features, found.ties

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, astuple, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError, logger
+from omnirank.core.files import StoredArrays
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import Domain, check_parameters, choice, count, number, share
 from omnirank.core.seeds import root_entropy, stream
@@ -21,6 +22,7 @@ from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.models import JsonFields, value_to_json
 from omnirank.data.notes import caller_outside, warn_about
 from omnirank.data.table import Table
 from omnirank.data.target import Target
@@ -28,17 +30,20 @@ from omnirank.data.task_registry import TaskNames
 from omnirank.ensembles.pct import PCTClassifier, PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTClassifierBase, PCTRegressorBase
+from omnirank.ensembles.supervision import Supervision
 from omnirank.relational.candidates import Bias
-from omnirank.relational.dataset import RelationalDataset, check_relational
+from omnirank.relational.database import Component
+from omnirank.relational.dataset import RelationalDataset, Signature, check_relational
 from omnirank.relational.evaluation import columns_as_fitted
 from omnirank.relational.growing import (
     CandidateTables,
     RelationalConstruction,
     RelationalPlan,
+    Ties,
     distinct_names,
     over_used_features,
 )
-from omnirank.relational.paths import describe
+from omnirank.relational.paths import Feature, Step, describe
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.measuring import in_training_order
@@ -46,7 +51,7 @@ from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import Tree, one_leaf, tree_with_thresholds
 
-GrownTree = tuple[Tree, tuple[Any, ...]]
+GrownTree = tuple[Tree, tuple[Any, ...], Ties]
 BOOSTING: dict[str, Domain] = {
     "n_trees": count(1),
     "shrinkage": number(above=0, most=1),
@@ -104,7 +109,7 @@ class ConstructionParameters:
     max_path_length: int | None = 4
     modes: Mapping[str, Any] | None = None
     nominal_joins: bool = False
-    max_candidates: int | None = 10_000
+    max_candidates: int | None = 3_000
     missing: str = "extreme"
     max_features: Any = None
     min_samples_leaf: float = 1
@@ -126,6 +131,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
     class_weight: Any = None
 
     supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "labels", "numbers", "mixed")
+    _with_ties = False  # rankers share the credit of equal tests
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "missing": choice("extreme", "learned"),
         "ensemble": choice("bagging", "random-forest"),
@@ -163,6 +169,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         self._note_target(dataset.task, dataset.hierarchy, columns)
         self._column_spread = columns.deviation
         self._signature = dataset.signature
+        self._note_level(Supervision(1.0, "relational learners are supervised"))
         self._labelled = whole.labelled
         return RelationalTraining(whole, used, dataset, weight, columns)
 
@@ -203,13 +210,16 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
             own = np.ones(training.dataset.n_examples) if training.weight is None else training.weight
             return partial(_one_leaf, own, training.columns), None
         task, columns, weight = training.dataset.task, training.columns, training.weight
-        plan = RelationalPlan.make(tables, task, columns, rules, weight, root_entropy(self.random_state))
+        plan = RelationalPlan.make(
+            tables, task, columns, rules, weight, root_entropy(self.random_state), self._with_ties
+        )
         plan.tables.table(())  # made once, not by whichever worker comes first
         return plan.tree, plan
 
     def _keep(self, grown: Sequence[GrownTree], dataset: RelationalDataset) -> list[Tree]:
         """Note the features that trees use, and return the trees over these."""
         trees, features, levels = over_used_features(grown)
+        self._ties = [ties for *_, ties in grown]
         self.features_ = tuple(describe(dataset.database, dataset.example_types, feature) for feature in features)
         names = distinct_names([feature.sentence for feature in self.features_])
         n_nominal = sum(known is not None for known in levels)
@@ -219,6 +229,30 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return trees
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        if not self.features_:
+            raise DataError("the model tests nothing: there is nothing to save")
+        facts, arrays = super()._contents()
+        known = self._signature
+        relations = {name: tuple(map(astuple, parts)) for name, parts in known.relations.items()}
+        facts["signature"] = value_to_json((known.example_types, relations, dict(known.columns)), "signature")
+        facts["constructed"] = value_to_json(tuple(map(astuple, self.features_)), "feature")
+        return facts, arrays
+
+    def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
+        types, relations, columns = facts.value("signature")
+        parts = {name: tuple(Component(*part) for part in of) for name, of in relations.items()}
+        self._signature = Signature(types, parts, columns)
+        made = facts.value("constructed")
+        self.features_ = tuple(Feature(tuple(Step(*step) for step in path), *others) for path, *others in made)
+        if not {step.relation for feature in self.features_ for step in feature.path} <= set(parts):
+            facts.refuse("features of relations that the signature does not name", "constructed")
+        super()._restore(facts, stored)
+        if len(self.features_) != self.n_features_in_:
+            facts.refuse(f"not {self.n_features_in_} features", "constructed")
 
     # -- predicting -----------------------------------------------------------------------------------
 
@@ -299,7 +333,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
 
 def _one_leaf(weight: np.ndarray, columns: PrototypeColumns, i: int) -> GrownTree:
     grown = one_leaf(weight)
-    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, columns)), ()
+    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, columns)), (), {}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -327,7 +361,7 @@ class RelationalTree(RelationalLearner, PCTClassifier):
     nominal_joins : bool
         Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
-        Most candidates of a node; longer paths are left out first, with a warning.
+        Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
         Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
         category of their own), or to the side of a test that is better in the training data.
@@ -440,7 +474,7 @@ class RelationalForest(RelationalLearner, PCTForestClassifier, PCTForestRegresso
     nominal_joins : bool
         Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
-        Most candidates of a node; longer paths are left out first, with a warning.
+        Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
         Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
         category of their own), or to the side of a test that is better in the training data.
@@ -590,7 +624,7 @@ class RelationalBoosting(RelationalLearner):
     nominal_joins : bool
         Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
-        Most candidates of a node; longer paths are left out first, with a warning.
+        Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
         Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
         category of their own), or to the side of a test that is better in the training data.
@@ -673,7 +707,9 @@ class RelationalBoosting(RelationalLearner):
             rules.check()
             nothing = _one_number(np.zeros(len(columns)))
             weight = np.ones(len(columns)) if training.weight is None else training.weight
-            plan = RelationalPlan(tables, nothing, None, rules, weight, root_entropy(self.random_state))
+            plan = RelationalPlan(
+                tables, nothing, None, rules, weight, root_entropy(self.random_state), self._with_ties
+            )
             grown = self._iterations(plan, columns)
         self._take_trees(self._keep(grown, training.dataset))
         return self
@@ -692,10 +728,20 @@ class RelationalBoosting(RelationalLearner):
         for m in range(self.n_trees):
             grow = partial(_grow_residuals, plan, columns - sums, n_chosen, m)
             grown = run_parallel(grow, range(k), self.n_jobs)
-            for j, (tree, features) in enumerate(grown):
+            for j, (tree, features, _) in enumerate(grown):
                 sums[:, j] += self.shrinkage * _leaf_values([tree], plan.tables.cells(features))[:, 0]
             found += grown
         return found
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        facts, arrays = super()._contents()
+        return facts, arrays | {"start": self.start_}
+
+    def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
+        self.start_ = stored.take("start", np.float64, (None,))
+        super()._restore(facts, stored)
 
     # -- predicting -----------------------------------------------------------------------------------
 

@@ -60,6 +60,11 @@ class Step(HashedOnce):
     __hash__ = HashedOnce.__hash__
 
     @cached_property
+    def text(self) -> bytes:
+        """What orders a sample of paths, in every process alike."""
+        return repr(self).encode()
+
+    @cached_property
     def given(self) -> tuple[int, ...]:
         """Positions that a match must agree with."""
         return tuple(sorted([position for position, _ in self.bound] + [position for position, _ in self.constants]))
@@ -450,3 +455,19 @@ class PathWords:
         plural = component.kind == "object" and many and (relation.table, component.type) in self._vocabulary.plurals
         noun = component.type if plural else plain
         return [noun] if label == plain else [label, noun]
+
+
+def new_steps(path: Path, inherited: Path) -> range:
+    """Return the numbers of the steps that a path adds to what is inherited; the last one always.
+
+    Examples
+    --------
+    >>> from omnirank.relational.paths import Step, new_steps
+    >>> stars, user, age = Step("stars", ((0, 0),)), Step("user", ((0, 1),)), Step("age", ((0, 2),))
+    >>> new_steps((stars, user, age), (stars,)), new_steps((stars,), (stars, user)), new_steps((age,), (stars,))
+    (range(1, 3), range(0, 1), range(0, 1))
+    """
+    shared = 0
+    while shared < min(len(path) - 1, len(inherited)) and path[shared] == inherited[shared]:
+        shared += 1
+    return range(shared, len(path))

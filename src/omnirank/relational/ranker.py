@@ -9,6 +9,10 @@ where P[r | N] is the share of relation r among the steps of the new part: those
 test's path and of the path that N inherits. At least the last step is new: a path that is inherited as a whole is paid
 for its last step again, as a column that is tested again is in a single table.
 
+Many tests divide the examples of a node in the same way, and nothing but chance decides which of them is taken. So P is
+the mean over all of them that add the fewest steps; relations that such tests have in common, or that stand for each
+other, are paid alike.
+
 References
 ----------
 Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and feature rankings. Knowledge-Based Systems
@@ -17,8 +21,10 @@ Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and fe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -37,6 +43,7 @@ from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Relation
 from omnirank.relational.dataset import RelationalDataset, check_relational
+from omnirank.relational.growing import Ties
 from omnirank.relational.learners import (
     BOOSTING,
     ConstructionParameters,
@@ -44,7 +51,7 @@ from omnirank.relational.learners import (
     RelationalForest,
     RelationalLearner,
 )
-from omnirank.relational.paths import Feature, Path, Step
+from omnirank.relational.paths import Feature, Step, new_steps
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
 
@@ -81,31 +88,17 @@ class CreditRules(NamedTuple):
 
 
 class NodeCredit(NamedTuple):
-    """The reward of a node, and the steps of its feature's path that share it."""
+    """A reward of a node, or the share of it that a feature of equal test takes, and the steps that share it."""
 
-    feature: int
+    node: int
+    feature: Feature
     steps: range
     reward: float
 
 
-def new_steps(path: Path, inherited: Path) -> range:
-    """Return the numbers of the steps that a path adds to what is inherited; the last one always.
-
-    Examples
-    --------
-    >>> from omnirank.relational.ranker import new_steps
-    >>> from omnirank.relational.paths import Step
-    >>> stars, user, age = Step("stars", ((0, 0),)), Step("user", ((0, 1),)), Step("age", ((0, 2),))
-    >>> new_steps((stars, user, age), (stars,)), new_steps((stars,), (stars, user)), new_steps((age,), (stars,))
-    (range(1, 3), range(0, 1), range(0, 1))
-    """
-    shared = 0
-    while shared < min(len(path) - 1, len(inherited)) and path[shared] == inherited[shared]:
-        shared += 1
-    return range(shared, len(path))
-
-
-def node_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) -> Iterator[NodeCredit]:
+def node_credits(
+    tree: Tree, features: Sequence[Feature], rules: CreditRules, ties: Ties | None = None
+) -> Iterator[NodeCredit]:
     """Yield what the tests of a tree are paid, node by node.
 
     Parameters
@@ -116,6 +109,8 @@ def node_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) ->
         What it tests, by number.
     rules : CreditRules
         How rewards are shared.
+    ties : dict, optional
+        For each node the features that share its credit; by default the one tested has it all.
     """
     if rules.importance == "genie3":
         reward = tree.gain if rules.weighting == "examples" else tree.gain / tree.weight
@@ -123,22 +118,26 @@ def node_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) ->
         reward = tree.weight / tree.weight[0] if rules.weighting == "examples" else np.ones(tree.n_nodes)
     parent = parents_of(tree)
     for node in np.flatnonzero(~tree.is_leaf).tolist():
-        number = int(tree.feature[node])
-        path = features[number].path
         inherited = features[tree.feature[parent[node]]].path if node else ()
-        paid = range(len(path)) if rules.share == "all" else new_steps(path, inherited)
-        if rules.credit == "last-column":
-            paid = paid[-1:]
-        yield NodeCredit(number, paid, float(reward[node]))
+        for feature, part in ties[node] if ties else ((features[tree.feature[node]], 1.0),):
+            paid = range(len(feature.path)) if rules.share == "all" else new_steps(feature.path, inherited)
+            if rules.credit == "last-column":
+                paid = paid[-1:]
+            yield NodeCredit(node, feature, paid, part * float(reward[node]))
 
 
 class Credits(NamedTuple):
-    """What the relations, the aggregates, the ways of using a relation and the features of one tree are paid."""
+    """What the relations, the aggregates, the ways of using a relation and the features of one tree are paid.
+
+    ``pairs`` has for pairs of relations what the first is paid in nodes where an equal test does with the second, but
+    without the first.
+    """
 
     relations: dict[str, float]
     aggregates: dict[str, float]
     bindings: dict[str, float]
     features: np.ndarray
+    pairs: dict[tuple[str, str], float]
 
 
 def binding_name(step: Step, relation: Relation, n_example: int) -> str:
@@ -174,32 +173,38 @@ def binding_name(step: Step, relation: Relation, n_example: int) -> str:
 
 
 def tree_credits(
-    tree: Tree, features: Sequence[Feature], rules: CreditRules, called: Mapping[Step, str] | None = None
+    tree: Tree,
+    features: Sequence[Feature],
+    rules: CreditRules,
+    called: Callable[[Step], str] | None = None,
+    ties: Ties | None = None,
 ) -> Credits:
     """Return what a tree pays, each sum in the order of its nodes.
 
     Parameters
     ----------
-    tree, features, rules
+    tree, features, rules, ties
         As in `node_credits`.
-    called : mapping of Step to str, optional
-        How the steps are called where the ways of using a relation are told apart, see `binding_name`.
+    called : callable, optional
+        Returns how a step is called where the ways of using a relation are told apart, see `binding_name`.
     """
-    relations: dict[str, float] = {}
-    aggregates: dict[str, float] = {}
-    bindings: dict[str, float] = {}
-    of_features = np.zeros(len(features))
-    for number, steps, reward in node_credits(tree, features, rules):
-        feature = features[number]
-        of_features[number] += reward
+    found = Credits(defaultdict(float), defaultdict(float), defaultdict(float), np.zeros(len(features)), {})
+    together: dict[int, dict[frozenset[str], float]] = {}
+    for node, feature, steps, reward in node_credits(tree, features, rules, ties):
+        found.features[tree.feature[node]] += reward
         for step in steps:
-            name, aggregate = feature.path[step].relation, feature.aggregates[step]
-            relations[name] = relations.get(name, 0.0) + reward / len(steps)
-            aggregates[aggregate] = aggregates.get(aggregate, 0.0) + reward / len(steps)
+            found.relations[feature.path[step].relation] += reward / len(steps)
+            found.aggregates[feature.aggregates[step]] += reward / len(steps)
             if called is not None:
-                way = called[feature.path[step]]
-                bindings[way] = bindings.get(way, 0.0) + reward / len(steps)
-    return Credits(relations, aggregates, bindings, of_features)
+                found.bindings[called(feature.path[step])] += reward / len(steps)
+        tied, names = together.setdefault(node, {}), frozenset(feature.path[step].relation for step in steps)
+        tied[names] = tied.get(names, 0.0) + reward / len(steps)
+    for tied in together.values():
+        for one in frozenset().union(*tied) if len(tied) > 1 else ():
+            reward = sum(part for names, part in tied.items() if one in names)
+            for other in frozenset().union(*(names for names in tied if one not in names)):
+                found.pairs[one, other] = found.pairs.get((one, other), 0.0) + reward
+    return found
 
 
 def credit_rows(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> np.ndarray:
@@ -212,6 +217,23 @@ def averaged(rows: Any, n_together: int) -> np.ndarray:
     """Return the means over trees that are grown together, such as those of the classes in an iteration of boosting."""
     rows = np.asarray(rows, np.float64)
     return rows.reshape(-1, n_together, rows.shape[1]).mean(axis=1) if n_together > 1 else rows
+
+
+# Shares of credit below this are chance: in small nodes many tests are equal.
+_LEAST_SHARE = 0.5
+
+
+def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
+    """Pairs of relations of which the one often stands for the other, with shares of credit."""
+    import pandas as pd
+
+    pairs, relations = Counter[tuple[str, str]](), Counter[str]()
+    for credits in paid:
+        pairs.update(credits.pairs)
+        relations.update(credits.relations)
+    shares = [(one, other, value / relations[one]) for (one, other), value in pairs.items() if relations[one] > 0]
+    found = pd.DataFrame([row for row in shares if row[2] >= _LEAST_SHARE], columns=["relation", "other", "share"])
+    return found.sort_values(["share", "relation", "other"], ascending=[False, True, True], ignore_index=True)
 
 
 @dataclass(eq=False, repr=False)
@@ -243,6 +265,10 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         Who shares the worth of a test: the steps that its node adds, or all steps of its path.
     credit : {"steps", "last-column"}
         Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
+    tie_break : {"share", "random", "first"}
+        Which of several tests that divide a node in the same way is paid: all that add the fewest steps, in equal
+        parts; the one that the seed chooses; or the first, in the order of the relations. Trees take the first with
+        "first", else one by the seed. The ranking of features pays the one that is tested.
     preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
         What is constructed, and where undefined values go, as in :class:`RelationalForest`.
     max_features : None, int, float or {"sqrt", "log2", "all"}
@@ -264,6 +290,9 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         By ``by`` and ``importance``; its standard errors are over trees.
     rankings_ : dict of str to Ranking
         By ``importance``, for each value of ``by`` that the data have.
+    interchangeable_ : DataFrame
+        For pairs of relations, the share of the credit of ``relation`` that is paid in nodes where a test with
+        ``other`` in its place is equal, largest first; shares below 0.5 are left out. Empty unless ties share.
     model_ : RelationalForest or RelationalBoosting
         The fitted ensemble.
     task_ : str
@@ -297,6 +326,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     weighting: str = "examples"
     share: str = "new"
     credit: str = "steps"
+    tie_break: str = "share"
     shrinkage: float = 0.2
     chosen_examples: float = 0.8
     n_jobs: int | None = None
@@ -311,6 +341,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         "weighting": choice("examples", "none"),
         "share": choice("new", "all"),
         "credit": choice("steps", "last-column"),
+        "tie_break": choice("share", "random", "first"),
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),
         "n_trees": count(1),
@@ -346,21 +377,14 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         self._used_bias = self._bias(X)
         self._rows = {name: self._rows_of(X, name) for name in IMPORTANCES}
         self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
-        self.rankings_ = {by: self.ranking_at(by=by) for by in self._rows[self.importance]}
+        self.rankings_ = {by: self._ranking_at(by=by) for by in self._rows[self.importance]}
         if self.by not in self.rankings_:
             raise DataError(f"there is no {self.by} to rank: {', '.join(self.rankings_)} can be ranked")
         self.ranking_ = self.rankings_[self.by]
         return self
 
-    def ranking_at(self, importance: str | None = None, by: str | None = None) -> Ranking:
-        """Return one of the rankings of the fit.
-
-        Parameters
-        ----------
-        importance, by : str, optional
-            As the parameters; by default those of ``ranking_``.
-        """
-        check_is_fitted(self)
+    def _ranking_at(self, importance: str | None = None, by: str | None = None) -> Ranking:
+        """One of the rankings of the fit, by default ``ranking_``."""
         score, wanted = importance or self.importance, by or self.by
         names, rows = self._rows[score][wanted]
         state = MeanAccumulator.empty(len(names)).update(rows)
@@ -398,9 +422,12 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         given = {name: getattr(self, name) for name in shared} | {"random_state": entropy}
         limits = {"max_features": self.max_features, "max_depth": self.max_depth}
         given |= {name: value for name, value in limits.items() if value is not None}
-        if self.ensemble == "boosting":
-            return RelationalBoosting(shrinkage=self.shrinkage, chosen_examples=self.chosen_examples, **given)
-        return RelationalForest(ensemble=self.ensemble, **given)
+        boosts = self.ensemble == "boosting"
+        given |= {n: getattr(self, n) for n in (("shrinkage", "chosen_examples") if boosts else ("ensemble",))}
+        learner: RelationalLearner = RelationalBoosting(**given) if boosts else RelationalForest(**given)
+        learner._with_ties = self.tie_break == "share"
+        learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random"}
+        return learner
 
     # -- scores ---------------------------------------------------------------------------------------
 
@@ -408,12 +435,15 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
         rules = CreditRules(importance, self.weighting, self.share, self.credit)
         trees, features = self.model_._trees(), self.model_.features_
-        nothing = Credits({}, {}, {}, np.zeros(len(features)))  # boosting grows no tree where there is nothing to learn
+        # boosting grows no tree where there is nothing to learn
+        nothing = Credits({}, {}, {}, np.zeros(len(features)), {})
         relations = dataset.database.relations
         n_example = len(dataset.example_types)
-        steps = {step for feature in features for step in feature.path}
-        called = {step: binding_name(step, relations[step.relation], n_example) for step in steps}
-        paid = [tree_credits(tree, features, rules, called) for tree in trees] or [nothing]
+        called = cache(lambda step: binding_name(step, relations[step.relation], n_example))
+        grown = zip(trees, self.model_._ties, strict=True)
+        paid = [tree_credits(tree, features, rules, called, ties) for tree, ties in grown] or [nothing]
+        if importance == self.importance:
+            self.interchangeable_ = _interchangeable(paid)
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
         names = tuple(relations)
         by_relation = averaged(credit_rows([found.relations for found in paid], names), together)
@@ -430,7 +460,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         found["table"] = tables, by_relation @ member
         found["aggregate"] = aggregates, by_aggregate
         if used:
-            ways = tuple(sorted(set(called.values())))
+            ways = tuple(sorted({way for credits in paid for way in credits.bindings}))
             found["binding"] = ways, averaged(credit_rows([credits.bindings for credits in paid], ways), together)
             found["feature"] = used, averaged([credits.features for credits in paid], together)
         return found

@@ -277,7 +277,7 @@ def columns_of(frames: Mapping[str, Any]) -> dict[str, Columns]:
         raise DataTypeError("give the tables as a mapping of names to data frames, such as {'movies': movies}")
     tables: dict[str, Columns] = {}
     for name in sorted(frames, key=str):
-        frame = frames[name]
+        frame = _with_index(name, frames[name])
         given = frame.columns if isinstance(frame, pd.DataFrame) else getattr(frame, "column_names", ())
         names = [str(column) for column in given]
         again = first_repeated(names)
@@ -288,6 +288,15 @@ def columns_of(frames: Mapping[str, Any]) -> dict[str, Columns]:
         table = nw.from_native(frame, eager_only=True)
         tables[str(name)] = {str(column): table[:, i] for i, column in enumerate(table.columns)}
     return tables
+
+
+def _with_index(name: Any, frame: Any) -> Any:
+    """A pandas frame with the named levels of its index as columns."""
+    levels = [level for level in frame.index.names if level is not None] if isinstance(frame, pd.DataFrame) else []
+    twice = next((level for level in levels if level in frame.columns), None)
+    if twice is not None:
+        raise DataError(f"table {name!r} has an index and a column called {twice!r}: rename one of them")
+    return frame.reset_index(levels) if levels else frame
 
 
 def declare(

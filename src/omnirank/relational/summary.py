@@ -179,17 +179,18 @@ class RelationalRemarks:
     def warnings(self, dataset: RelationalDataset, *, task_is_sure: bool = False) -> tuple[str, ...]:
         """Return what is worth a warning: doubts about the task, unless it is sure, and traps."""
         if self._found is None:
-            relations = dataset.database.relations.values()
+            relations = [r for r in dataset.database.relations.values() if (dataset.modes or {}).get(r.name, True)]
             others = [relation for relation in relations if relation.name not in self._columns]
-            self._found = (*self._own_notes(), *_other_notes(others), *_text_notes(relations))
+            own = {r.name: self._columns[r.name] for r in relations if r.name in self._columns}
+            self._found = (*self._own_notes(own), *_other_notes(others), *_text_notes(relations))
         return (*(self.doubts if dataset.target is not None and not task_is_sure else ()), *self._found)
 
-    def _own_notes(self) -> tuple[str, ...]:
+    def _own_notes(self, columns: Mapping[str, ValueCells]) -> tuple[str, ...]:
         """Notes about columns of the target table."""
-        if not self._columns:
+        if not columns:
             return ()
-        cells = list(self._columns.values())
-        table = Table.from_columns(self._columns, [c.cells for c in cells], [c.levels for c in cells])
+        cells = list(columns.values())
+        table = Table.from_columns(columns, [c.cells for c in cells], [c.levels for c in cells])
         return trap_notes(find_traps(table, self._target))
 
 
@@ -237,7 +238,7 @@ def _is_text(levels: Levels | None) -> bool:
 
 
 def _listed(relations: Sequence[Relation]) -> str:
-    shown = ", ".join(f"{r.table}.{r.column}" for r in relations[:_SHOWN])
+    shown = ", ".join(map(_column_name, relations[:_SHOWN]))
     if len(relations) == 1:
         return f"column {shown} holds"
     more = len(relations) - _SHOWN
@@ -245,4 +246,9 @@ def _listed(relations: Sequence[Relation]) -> str:
 
 
 def _excluding(relation: Relation) -> str:
-    return setting("exclude", [f"{relation.table}.{relation.column}"])
+    return setting("exclude", [_column_name(relation)])
+
+
+def _column_name(relation: Relation) -> str:
+    """What a column is excluded by: a predicate by its name."""
+    return relation.name if relation.column == relation.name else f"{relation.table}.{relation.column}"

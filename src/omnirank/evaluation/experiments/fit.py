@@ -196,7 +196,7 @@ def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Any, seed
         return dict.fromkeys(methods, predictor)
     if data_of(method["use"]) == "relational":
         ranker = make(method["use"], fit["parameters"], seed).fit(train)
-        return {key: RankedEnsemble(ranker.ranking_at(**part[1]), ranker.model_) for key, part in parts.items()}
+        return {key: RankedEnsemble(ranker._ranking_at(**part[1]), ranker.model_) for key, part in parts.items()}
     if not taken:
         ranking = make(method["use"], method["parameters"], seed, single_target=single).fit(train).ranking_
         return dict.fromkeys(methods, ranking)

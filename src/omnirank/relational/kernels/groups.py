@@ -173,3 +173,37 @@ def most_frequent_codes(offsets, codes, n_codes):
                 counts[codes[i]] = 0
         results[group] = best
     return results
+
+
+@allocating
+def same_halves(codes, n_levels, missing, one, two):
+    """Return which features can divide rows into these two halves: numbers by a threshold, levels by a set.
+
+    Missing cells (of the largest code) may go to either half, all of them to the same.
+    """
+    found = np.zeros(codes.shape[0], np.bool_)
+    seen = np.full(max(1, n_levels.max()), -1, np.int64)
+    for f in range(codes.shape[0]):
+        low, high, side, some_missing, agree = np.int64(missing), np.int64(-1), 0, False, True
+        for i in range(one.shape[0]):
+            c = np.int64(codes[f, one[i]])
+            if c == missing:
+                some_missing = True
+            elif n_levels[f]:
+                seen[c] = f
+            else:
+                low, high = min(low, c), max(high, c)
+        for i in range(two.shape[0]):
+            c = np.int64(codes[f, two[i]])
+            if c == missing:
+                agree = not some_missing
+            elif n_levels[f]:
+                agree = seen[c] != f
+            else:
+                here = -1 if c < low else 1
+                agree = (c < low or c > high) and here != -side
+                side = here
+            if not agree:
+                break
+        found[f] = agree
+    return found
