@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from omnirank.trees.pruning import without_subtrees
 from omnirank.trees.tree import Tree, arrays_of_trees, tree_from_grown, trees_of_arrays
 
 
+@dataclass(eq=False, repr=False)
 class PCTClusterer(SavedModel, ClusterMixin, BaseEstimator):
     """Cluster examples by a predictive clustering tree on their features.
 
@@ -87,21 +88,12 @@ class PCTClusterer(SavedModel, ClusterMixin, BaseEstimator):
 
     _parameter_checks = GROWING | {"max_leaves": choice(None) | count(1), "random_state": SEED}
 
-    def __init__(
-        self,
-        max_leaves: int | None = 8,
-        max_depth: int | None = None,
-        min_samples_leaf: float = 2,
-        max_features: Any = None,
-        feature_weights: Ranking | ArrayLike | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.feature_weights = feature_weights
-        self.random_state = random_state
+    max_leaves: int | None = 8
+    max_depth: int | None = None
+    min_samples_leaf: float = 2
+    max_features: Any = None
+    feature_weights: Ranking | ArrayLike | None = None
+    random_state: RandomState = None
 
     def fit(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> PCTClusterer:
         """Grow the tree.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -55,31 +54,61 @@ _FORMAT = "omnirank-trees"
 # Parameters that say how many trees there are and who grows them, or that are no numbers and texts.
 _NOT_OF_A_TREE = ("n_trees", "n_jobs", "oob_score", "random_state", "feature_weights")
 
-Self = TypeVar("Self", bound="_SingleTree")
+Self = TypeVar("Self", bound="SingleTree")
 ForestSelf = TypeVar("ForestSelf", bound="Forest")
 
 
-class _SingleTree(PCTPredictor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GrowthParameters:
+    """The parameters that trees and forests share, given by name."""
+
+    normalize_targets: bool | None = None
+    supervision: Any = "auto"
+    feature_weights: Ranking | ArrayLike | None = None
+    min_labelled_leaf: float = 2
+    task: str = "auto"
+    random_state: RandomState = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassParameters:
+    """Those of classifiers alone."""
+
+    hierarchy_weight: float = 0.75
+    class_weight: Any = None
+    hierarchy: Hierarchy | None = None
+
+
+@dataclass(eq=False, repr=False)
+class TreeParameters(GrowthParameters):
+    """Those of one tree."""
+
+    max_features: Any = None
+    min_samples_leaf: float = 2
+    max_depth: int | None = None
+    pruning: Any = "m5"
+
+
+@dataclass(eq=False, repr=False)
+class ForestParameters(GrowthParameters):
+    """Those of a forest."""
+
+    ensemble: str = "random-forest"
+    n_trees: int = 100
+    max_features: Any = None
+    bootstrap: bool | None = None
+    min_samples_leaf: float = 2
+    max_depth: int | None = None
+    oob_score: bool = False
+    n_jobs: int | None = field(default=None, kw_only=True)
+
+
+class SingleTree(PCTPredictor):
     """One tree: growing, pruning and looking at it."""
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {"pruning": choice("auto", "m5", None) | number(0)}
 
-    def __init__(
-        self,
-        max_features: Any = None,
-        min_samples_leaf: float = 2,
-        max_depth: int | None = None,
-        pruning: Any = "m5",
-        normalize_targets: bool | None = None,
-        supervision: Any = "auto",
-        feature_weights: Ranking | ArrayLike | None = None,
-        min_labelled_leaf: float = 2,
-        task: str = "auto",
-        random_state: RandomState = None,
-    ) -> None:
-        growing = max_features, min_samples_leaf, max_depth, normalize_targets
-        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
-        self.pruning = pruning
+    pruning: Any
 
     def fit(self: Self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow and prune the tree.
@@ -158,7 +187,8 @@ class _SingleTree(PCTPredictor):
         return self.tree_.n_leaves
 
 
-class PCTClassifier(_SingleTree, PCTClassifierBase):
+@dataclass(eq=False, repr=False)
+class PCTClassifier(ClassParameters, TreeParameters, SingleTree, PCTClassifierBase):
     """A predictive clustering tree for classes, several classes, label sets and hierarchies of labels.
 
     Parameters
@@ -237,30 +267,10 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
     True
     """
 
-    def __init__(
-        self,
-        max_features: Any = None,
-        min_samples_leaf: float = 2,
-        max_depth: int | None = None,
-        pruning: Any = "auto",
-        normalize_targets: bool | None = None,
-        supervision: Any = "auto",
-        feature_weights: Ranking | ArrayLike | None = None,
-        min_labelled_leaf: float = 2,
-        hierarchy_weight: float = 0.75,
-        class_weight: Any = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        growing = max_features, min_samples_leaf, max_depth, pruning, normalize_targets
-        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
-        self.hierarchy_weight = hierarchy_weight
-        self.class_weight = class_weight
-        self.hierarchy = hierarchy
+    pruning: Any = "auto"
 
 
-class PCTRegressor(_SingleTree, PCTRegressorBase):
+class PCTRegressor(TreeParameters, SingleTree, PCTRegressorBase):
     """A predictive clustering tree for one number, several numbers, or numbers and classes together.
 
     Parameters
@@ -338,33 +348,12 @@ class Forest(PCTPredictor):
     # Features drawn in a node of a random forest where ``max_features`` is None; None: as `features_per_node` says.
     _default_max_features: ClassVar[float | None] = None
 
+    ensemble: str
+    n_trees: int
+    oob_score: bool
+    n_jobs: int | None
     trees_: list[Tree]
     oob_error_: float
-
-    def __init__(
-        self,
-        ensemble: str = "random-forest",
-        n_trees: int = 100,
-        max_features: Any = None,
-        bootstrap: bool | None = None,
-        min_samples_leaf: float = 2,
-        max_depth: int | None = None,
-        oob_score: bool = False,
-        normalize_targets: bool | None = None,
-        supervision: Any = "auto",
-        feature_weights: Ranking | ArrayLike | None = None,
-        min_labelled_leaf: float = 2,
-        task: str = "auto",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        growing = max_features, min_samples_leaf, max_depth, normalize_targets
-        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
 
     def fit(
         self: ForestSelf, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
@@ -600,16 +589,13 @@ class Forest(PCTPredictor):
         features: Table = training.whole.features
         return features
 
-    @abstractmethod
-    def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
-        """Keep the out-of-bag means as the attribute of the kind of forest."""
-
     def _clear_out_of_bag(self) -> None:
         for name in ("oob_error_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)
 
 
-class PCTForestClassifier(Forest, PCTClassifierBase):
+@dataclass(eq=False, repr=False)
+class PCTForestClassifier(ClassParameters, ForestParameters, Forest, PCTClassifierBase):
     """An ensemble of predictive clustering trees for classes, several classes, label sets and hierarchies of labels.
 
     The frequencies in the leaves are averaged over the trees; then the most frequent class is predicted, or the labels
@@ -701,33 +687,6 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
     (True, True)
     """
 
-    def __init__(
-        self,
-        ensemble: str = "random-forest",
-        n_trees: int = 100,
-        max_features: Any = None,
-        bootstrap: bool | None = None,
-        min_samples_leaf: float = 2,
-        max_depth: int | None = None,
-        oob_score: bool = False,
-        normalize_targets: bool | None = None,
-        supervision: Any = "auto",
-        feature_weights: Ranking | ArrayLike | None = None,
-        min_labelled_leaf: float = 2,
-        hierarchy_weight: float = 0.75,
-        class_weight: Any = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        sizes = ensemble, n_trees, max_features, bootstrap, min_samples_leaf, max_depth, oob_score
-        tests = normalize_targets, supervision, feature_weights, min_labelled_leaf
-        super().__init__(*sizes, *tests, task, random_state, n_jobs)
-        self.hierarchy_weight = hierarchy_weight
-        self.class_weight = class_weight
-        self.hierarchy = hierarchy
-
     def staged_predict_proba(self, X: FeaturesLike) -> Iterator[Any]:
         """Yield the probabilities by the first 1, 2, ... trees: those of smaller forests with the same seed.
 
@@ -739,11 +698,8 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         for means in self._staged_means(X):
             yield self._shares(means)
 
-    def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
-        self.oob_decision_function_ = self._shares(means)
 
-
-class PCTForestRegressor(Forest, PCTRegressorBase):
+class PCTForestRegressor(ForestParameters, Forest, PCTRegressorBase):
     """An ensemble of predictive clustering trees for one number, several, or numbers and classes together.
 
     The means in the leaves are averaged over the trees.
@@ -824,13 +780,6 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
     """
 
     _default_max_features = 1 / 3
-
-    def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
-        mixed = get_task(self.task_).kind == "mixed"
-        predicted = self._decide(np.nan_to_num(means) if mixed else means)
-        if mixed:
-            predicted[~covered] = None
-        self.oob_prediction_ = predicted
 
 
 @dataclass(frozen=True, eq=False)

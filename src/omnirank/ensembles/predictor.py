@@ -97,27 +97,11 @@ class PCTPredictor(SavedModel, BaseEstimator):
         "n_jobs": JOBS,
     }
 
-    def __init__(
-        self,
-        max_features: Any,
-        min_samples_leaf: float,
-        max_depth: int | None,
-        normalize_targets: bool | None,
-        supervision: Any,
-        feature_weights: Ranking | ArrayLike | None,
-        min_labelled_leaf: float,
-        task: str,
-        random_state: RandomState,
-    ) -> None:
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.normalize_targets = normalize_targets
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
-        self.task = task
-        self.random_state = random_state
+    max_features: Any
+    supervision: Any
+    feature_weights: Ranking | ArrayLike | None
+    task: str
+    random_state: RandomState
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -197,6 +181,10 @@ class PCTPredictor(SavedModel, BaseEstimator):
     @abstractmethod
     def _take_trees(self, trees: list[Tree]) -> None:
         """Take trees as the fitted ones."""
+
+    @abstractmethod
+    def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
+        """Keep the out-of-bag means as the attribute of a forest of this kind."""
 
     def _n_jobs(self) -> int | None:
         return getattr(self, "n_jobs", None)
@@ -391,6 +379,9 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             classes = classes[0] if known.single else classes
         self.classes_ = classes
 
+    def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
+        self.oob_decision_function_ = self._shares(means)
+
 
 class PCTRegressorBase(RegressorMixin, PCTPredictor):
     """One number, several, or numbers and classes together."""
@@ -427,6 +418,13 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         inferred = target_from(y)[1]
         as_given = get_task(inferred)
         return task_named("numbers", single=as_given.single) if as_given.kind in ("classes", "labels") else inferred
+
+    def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
+        mixed = get_task(self.task_).kind == "mixed"
+        predicted = self._decide(np.nan_to_num(means) if mixed else means)
+        if mixed:
+            predicted[~covered] = None
+        self.oob_prediction_ = predicted
 
 
 def _r2(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:

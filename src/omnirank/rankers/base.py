@@ -399,7 +399,7 @@ class WeightedRanker(BaseRanker):
         X, y
             As in :meth:`BaseRanker.fit`.
         sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples.
+            Weights of the examples; with rankers inside, for those that take them. They do not change what is drawn.
 
         Returns
         -------

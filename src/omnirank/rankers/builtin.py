@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from omnirank.core.registry import Method
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.scores import SCORES
@@ -10,6 +12,7 @@ _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
 _DISPERSION = "omnirank.rankers.controls:DispersionRanker"
 _INFORMATION = "omnirank.rankers.information:InformationRanker"
 _RELIEF = "omnirank.rankers.relief:ReliefRanker"
+_NO_TARGET: Any = {"tasks": TaskNames("none"), "supervision": ("unsupervised",)}
 
 METHODS = (
     *(
@@ -119,8 +122,7 @@ METHODS = (
         "agnos-s",
         "omnirank.rankers.agnos:AgnosRanker",
         "How much of the feature an auto-encoder keeps if it pays for it",
-        tasks=TaskNames("none"),
-        supervision=("unsupervised",),
+        **_NO_TARGET,
         reference="Doquet, Sebag: Agnostic feature selection. ECML PKDD 2019",
     ),
     Method(
@@ -158,16 +160,14 @@ METHODS = (
         "laplacian",
         "omnirank.rankers.laplacian:LaplacianRanker",
         "How little the feature varies between neighbouring examples, relative to its variance",
-        tasks=TaskNames("none"),
-        supervision=("unsupervised",),
+        **_NO_TARGET,
         reference="He, Cai, Niyogi: Laplacian score for feature selection. NIPS 2005",
     ),
     Method(
         "spec",
         "omnirank.rankers.laplacian:SPECRanker",
         "How smooth the feature is on the graph of all pairs of examples, by its spectrum",
-        tasks=TaskNames("none"),
-        supervision=("unsupervised",),
+        **_NO_TARGET,
         reference="Zhao, Liu: Spectral feature selection for supervised and unsupervised learning. ICML 2007",
     ),
     Method(
@@ -189,24 +189,21 @@ METHODS = (
         "mcfs",
         "omnirank.rankers.clusters:MCFSRanker",
         "Largest coefficient of the feature in sparse regressions that explain the clusters of a graph",
-        tasks=TaskNames("none"),
-        supervision=("unsupervised",),
+        **_NO_TARGET,
         reference="Cai, Zhang, He: Unsupervised feature selection for multi-cluster data. KDD 2010",
     ),
     Method(
         "ndfs",
         "omnirank.rankers.clusters:NDFSRanker",
         "Norm of the feature's coefficients in a row-sparse regression on non-negative indicators of clusters",
-        tasks=TaskNames("none"),
-        supervision=("unsupervised",),
+        **_NO_TARGET,
         reference="Li et al.: Unsupervised feature selection using nonnegative spectral analysis. AAAI 2012",
     ),
     Method(
         "udfs",
         "omnirank.rankers.clusters:UDFSRanker",
         "Norm of the feature's coefficients in coordinates that tell neighbourhoods apart",
-        tasks=TaskNames("none"),
-        supervision=("unsupervised",),
+        **_NO_TARGET,
         reference="Yang et al.: l2,1-norm regularized discriminative feature selection. IJCAI 2011",
     ),
     Method(

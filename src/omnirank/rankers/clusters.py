@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import Domain, count, number
+from omnirank.core.parameters import Domain, count
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import TaskNames
@@ -25,7 +25,7 @@ from omnirank.graphs.regressions import (
     sparse_fits,
 )
 from omnirank.rankers._fitting import warn_unless
-from omnirank.rankers.laplacian import N_NEIGHBORS, PART, WIDTH, GraphRanker
+from omnirank.rankers.laplacian import GraphRanker
 
 
 @dataclass(eq=False, repr=False)
@@ -79,12 +79,7 @@ class MCFSRanker(GraphRanker):
     supported_tasks = TaskNames("none")
     supported_supervision = ("unsupervised",)
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "n_clusters": count(1),
-        "n_coefficients": count(1),
-        "n_neighbors": N_NEIGHBORS,
-        "width": WIDTH,
-    }
+    _parameter_checks: ClassVar[dict[str, Domain]] = {"n_coefficients": count(1)}
 
     n_clusters: int = 5
     n_coefficients: int = 50
@@ -171,17 +166,6 @@ class NDFSRanker(GraphRanker):
     supported_tasks = TaskNames("none")
     supported_supervision = ("unsupervised",)
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "n_clusters": count(1),
-        "alpha": PART,
-        "beta": PART,
-        "gamma": PART,
-        "n_neighbors": N_NEIGHBORS,
-        "width": WIDTH,
-        "max_iter": count(2),
-        "tol": number(0),
-    }
-
     n_clusters: int = 5
     alpha: float = 1.0
     beta: float = 1.0
@@ -264,14 +248,6 @@ class UDFSRanker(GraphRanker):
     method = "udfs"
     supported_tasks = TaskNames("none")
     supported_supervision = ("unsupervised",)
-
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "n_clusters": count(1),
-        "gamma": PART,
-        "n_neighbors": N_NEIGHBORS,
-        "max_iter": count(2),
-        "tol": number(0),
-    }
 
     n_clusters: int = 5
     gamma: float = 0.1

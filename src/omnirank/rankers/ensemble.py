@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -19,10 +20,9 @@ from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.certainty import OUT_OF_BAG_TEST, Certainty, certainty_of
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
-from omnirank.core.types import ArrayLike, RandomState
+from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, fingerprint_of
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside
 from omnirank.ensembles.errors import check_error
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingRules, features_per_node
@@ -52,6 +52,7 @@ _NOT_OF_A_TREE = frozenset({"n_features_to_select", "n_trees", "p_values", "max_
 _SHARE_OF_TREES = 16
 
 
+@dataclass(eq=False, repr=False)
 class EnsembleRanker(BaseRanker):
     """Rank features by the trees of an ensemble, for any target.
 
@@ -179,55 +180,24 @@ class EnsembleRanker(BaseRanker):
     }
 
     replicates = "n_trees"
-    checkpoints_: dict[int, dict[str, Ranking]]
     # Rules of growing that are no parameters (fields of `GrowingRules`): runs of CLUS and plans of studies need them.
-    _rules: Mapping[str, Any] = MappingProxyType({})
+    _rules = cast(Mapping[str, Any], MappingProxyType({}))
 
-    def __init__(
-        self,
-        importance: str = "unbiased",
-        ensemble: str = "extra-trees",
-        n_trees: Any = 100,
-        max_features: Any = None,
-        bootstrap: bool | None = None,
-        min_samples_leaf: float = 2,
-        max_depth: int | None = None,
-        supervision: Any = "auto",
-        feature_weights: Ranking | ArrayLike | None = None,
-        min_labelled_leaf: float = 0,
-        symbolic_weight: float | None = None,
-        permutation_error: str = "auto",
-        per_target: bool = False,
-        p_values: bool = False,
-        max_seconds: float | None = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        n_features_to_select: Any = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            task=task,
-            hierarchy=hierarchy,
-            n_features_to_select=n_features_to_select,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.importance = importance
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
-        self.symbolic_weight = symbolic_weight
-        self.permutation_error = permutation_error
-        self.per_target = per_target
-        self.p_values = p_values
-        self.max_seconds = max_seconds
+    importance: str = "unbiased"
+    ensemble: str = "extra-trees"
+    n_trees: Any = 100
+    max_features: Any = None
+    bootstrap: bool | None = None
+    min_samples_leaf: float = 2
+    max_depth: int | None = None
+    supervision: Any = "auto"
+    feature_weights: Ranking | ArrayLike | None = None
+    min_labelled_leaf: float = 0
+    symbolic_weight: float | None = None
+    permutation_error: str = "auto"
+    per_target: bool = False
+    p_values: bool = False
+    max_seconds: float | None = None
 
     def __sklearn_clone__(self) -> EnsembleRanker:
         copy: EnsembleRanker = super().__sklearn_clone__()
@@ -320,7 +290,7 @@ class EnsembleRanker(BaseRanker):
         to_fit = ToFit(n_ranked, seconds=None if limits.max_seconds is None else limits.max_seconds / 2)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, to_fit)
         run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.state(self.importance)))
-        self.checkpoints_ = {}
+        self.checkpoints_: dict[int, dict[str, Ranking]] = {}
         with run.begun():
             recorded = _recorded_beside(samples)
             for sums in run.results():

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from omnirank.core.errors import DataError
-from omnirank.core.parameters import Domain, count, number
+from omnirank.core.parameters import Domain, number
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import neighbor_edges, refuse_dense
@@ -22,7 +22,7 @@ from omnirank.graphs.constraints import (
 )
 from omnirank.graphs.regressions import row_norms, spread_labels_fit
 from omnirank.rankers._fitting import warn_unless
-from omnirank.rankers.laplacian import N_NEIGHBORS, PART, WIDTH, GraphRanker, QuotientRanker
+from omnirank.rankers.laplacian import GraphRanker, QuotientRanker
 from omnirank.rankers.resampled import Resampling
 from omnirank.tasks import get_task
 
@@ -166,16 +166,6 @@ class SFSSRanker(GraphRanker):
     supported_tasks = TaskNames("classes", "labels")
     supported_supervision = ("supervised", "semi-supervised")
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "mu": PART,
-        "gamma": PART,
-        "label_weight": PART,
-        "n_neighbors": N_NEIGHBORS,
-        "width": WIDTH,
-        "max_iter": count(2),
-        "tol": number(0),
-    }
-
     mu: float = 1.0
     gamma: float = 1.0
     label_weight: float = 1e6
@@ -257,10 +247,7 @@ class STRLaplaceRanker(QuotientRanker):
     supported_tasks = TaskNames("numbers", single=True)
     supported_supervision = ("supervised", "semi-supervised")
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "n_neighbors": N_NEIGHBORS,
-        "labelled_weight": number(above=0, most=1e6),
-    }
+    _parameter_checks: ClassVar[dict[str, Domain]] = {"labelled_weight": number(above=0, most=1e6)}
 
     n_neighbors: int = 5
     labelled_weight: float = 5.0

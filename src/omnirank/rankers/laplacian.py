@@ -27,16 +27,21 @@ from omnirank.graphs.affinity import (
 from omnirank.graphs.columns import GraphColumns, graph_columns
 from omnirank.rankers.base import BaseRanker
 
-N_NEIGHBORS = count(1)
 # Weights of the parts of an objective: between these all their products are regular.
 PART = number(1e-6, 1e10)
-WIDTH = choice("auto") | number(above=0)
 
 
 class GraphRanker(BaseRanker):
     """Base of the rankers on graphs: subclasses compute the importances of features from their columns."""
 
     method: ClassVar[str]
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
+        **dict.fromkeys(("alpha", "beta", "gamma", "mu", "label_weight"), PART),
+        **dict.fromkeys(("n_neighbors", "n_clusters"), count(1)),
+        "width": choice("auto") | number(above=0),
+        "max_iter": count(2),
+        "tol": number(0),
+    }
     n_neighbors: Any
     width: float | str
 
@@ -69,8 +74,6 @@ class QuotientRanker(GraphRanker):
 
     S and s are the largest and the smallest score of a column.
     """
-
-    _parameter_checks: ClassVar[dict[str, Domain]] = {"n_neighbors": N_NEIGHBORS, "width": WIDTH}
 
     @abstractmethod
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:

@@ -14,18 +14,16 @@ from omnirank.core.parameters import check_weights
 from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
-from omnirank.core.types import ArrayLike
-from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import BaseRanker, WeightedRanker
 from omnirank.rankers.refits import check_takes_weights, is_ranker
 
 
 @dataclass(eq=False, repr=False)
-class PerTargetRanker(BaseRanker):
+class PerTargetRanker(WeightedRanker):
     r"""Rank features for each target alone, and average the scores over the targets.
 
     .. math:: \mathrm{importance}(x) = \sum_j \beta_j \, \mathrm{importance}_j(x) \Big/ \sum_j \beta_j
@@ -68,25 +66,6 @@ class PerTargetRanker(BaseRanker):
 
     ranker: BaseEstimator | None = None
     target_weights: Sequence[float] | Mapping[str, float] | None = None
-
-    def fit(
-        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> PerTargetRanker:
-        """Rank the features for each target.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`BaseRanker.fit`.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples, for rankers that take them.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         ranker = self._one_target_ranker()

@@ -17,13 +17,11 @@ from omnirank.core.parameters import Domain, choice, count, share
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import make_ranker
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import ArrayLike
-from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
 from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import BaseRanker, WeightedRanker
 from omnirank.rankers.refits import check_takes_weights, fresh_copy, is_ranker, ranking_of_part, run_refits
 
 AGGREGATES = ("mean", "rank-mean", "median")
@@ -101,7 +99,7 @@ class Resampling(BaseRanker):
 
 
 @dataclass(eq=False, repr=False)
-class ResampledRanker(Resampling):
+class ResampledRanker(Resampling, WeightedRanker):
     r"""Rank features many times, on parts of the data drawn at random, and join the scores.
 
     Each replicate draws examples, features and targets (each of them, or not), and ranks the features that it drew. The
@@ -171,25 +169,6 @@ class ResampledRanker(Resampling):
     label_share: float | str | None = None
     n_iterations: int | str = "auto"
     aggregate: str = "mean"
-
-    def fit(
-        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> ResampledRanker:
-        """Rank the features in each replicate.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`BaseRanker.fit`.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples, for rankers that take them; they do not change what is drawn.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-        """
-        return self._fit(X, y, sample_weight)
 
 
 def _share_of(wanted: float | str | None, n: int) -> float:

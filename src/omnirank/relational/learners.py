@@ -27,7 +27,7 @@ from omnirank.data.notes import caller_outside, warn_about
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
-from omnirank.ensembles.pct import PCTClassifier, PCTForestClassifier, PCTForestRegressor
+from omnirank.ensembles.pct import Forest, SingleTree
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.supervision import Supervision
@@ -337,7 +337,7 @@ def _one_leaf(weight: np.ndarray, columns: PrototypeColumns, i: int) -> GrownTre
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RelationalTree(RelationalLearner, PCTClassifier):
+class RelationalTree(RelationalLearner, SingleTree):
     """One relational tree, not pruned.
 
     A test asks for a value that is constructed along a path of relations from the example: "mean stars of its ratings
@@ -445,7 +445,7 @@ class RelationalTree(RelationalLearner, PCTClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class RelationalForest(RelationalLearner, PCTForestClassifier, PCTForestRegressor):
+class RelationalForest(RelationalLearner, Forest):
     """An ensemble of relational trees.
 
     A test asks for a value that is constructed along a path of relations from the example: "mean stars of its ratings
@@ -579,13 +579,13 @@ class RelationalForest(RelationalLearner, PCTForestClassifier, PCTForestRegresso
         X : RelationalDataset
             Examples in a database of the same schema.
         """
-        return super().staged_predict_proba(X)  # type: ignore[arg-type]  # other data
+        return map(self._shares, self._staged_means(X))  # type: ignore[arg-type]  # other data
 
     def _training_table(self, training: Any) -> Table:
         return self._table(training.whole)
 
     def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
-        kind = PCTForestClassifier if self._predicts_classes else PCTForestRegressor
+        kind = PCTClassifierBase if self._predicts_classes else PCTRegressorBase
         kind._keep_out_of_bag(self, means, covered)
 
 

@@ -90,6 +90,9 @@ class ShardedDataset(PickledWithoutCaches):
         self.name = like.name
         self.task = like.task
         self.hierarchy: Hierarchy | None = like.hierarchy
+        self.n_shards, self.n_features, self.n_targets = len(source.parts), like.n_features, like.n_targets
+        self.feature_names, self.target_names = like.feature_names, like.target_names
+        self.feature_levels: tuple[Levels | None, ...] = like.features.levels
         self._like = like
         self._summary = summary
 
@@ -102,36 +105,6 @@ class ShardedDataset(PickledWithoutCaches):
     def n_labelled(self) -> int:
         """Number of examples with a known target value."""
         return self._summary.n_labelled if self.n_targets else 0
-
-    @property
-    def n_shards(self) -> int:
-        """Number of parts."""
-        return len(self.source.parts)
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self._like.n_features
-
-    @property
-    def n_targets(self) -> int:
-        """Number of target variables."""
-        return self._like.n_targets
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return self._like.feature_names
-
-    @property
-    def target_names(self) -> tuple[str, ...]:
-        """Names of the target variables."""
-        return self._like.target_names
-
-    @property
-    def feature_levels(self) -> tuple[Levels | None, ...]:
-        """Levels of each feature, None for a numeric one."""
-        return self._like.features.levels
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -31,7 +31,27 @@ _RELIEF_TOLERANCE, _RELIEF_TOLERANCE_LEFT_OUT = 1e-12, 1e-9
 _CHANCES, _BORROWED, _FEWEST_OF_A_KIND = 8.0, 0.2, 10
 
 
-class Accumulator(ABC):
+class _Fields:
+    """Base of frozen dataclasses with arrays: compared by their fields, pickled through the constructor."""
+
+    @classmethod
+    def _field_names(cls, optional: bool = True) -> list[str]:
+        own = fields(cls)  # type: ignore[arg-type]  # every subclass is a dataclass
+        return [field.name for field in own if optional or field.default is MISSING]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._field_names())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor: arrays come back from a pickle writeable
+        return type(self), tuple(getattr(self, name) for name in self._field_names())
+
+
+class Accumulator(_Fields, ABC):
     """Base of the score accumulators; a subclass is a frozen dataclass of numbers and float64 arrays."""
 
     kind: ClassVar[str]
@@ -75,27 +95,11 @@ class Accumulator(ABC):
             raise DataError(f"the state of a ranking has no {absent[0]!r}")
         return cls(**{name: content[name] for name in cls._field_names() if name in content})
 
-    @classmethod
-    def _field_names(cls, optional: bool = True) -> list[str]:
-        own = fields(cls)  # type: ignore[arg-type]  # every subclass is a dataclass
-        return [field.name for field in own if optional or field.default is MISSING]
-
     def _check_same_shape(self, other: Accumulator) -> None:
         if type(self) is not type(other) or self.shape != other.shape:
             raise DataError(
                 f"cannot merge {other.kind!r} sums of shape {other.shape} into {self.kind!r} sums of shape {self.shape}"
             )
-
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._field_names())
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # through the constructor: arrays come back from a pickle writeable
-        return type(self), tuple(getattr(self, name) for name in self._field_names())
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,7 +454,7 @@ def _freeze(accumulator: Accumulator, *names: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class TargetScores:
+class TargetScores(_Fields):
     """Scores of the features for each single target.
 
     Parameters
@@ -486,18 +490,6 @@ class TargetScores:
     def from_state(cls, names: tuple[str, ...], state: Accumulator) -> TargetScores:
         """Return the scores of an accumulator of shape (n_targets, n_features)."""
         return cls(names, state.finish()[0], state)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TargetScores):
-            return NotImplemented
-        same_scores = np.array_equal(self.scores, other.scores)
-        return self.names == other.names and same_scores and self.state == other.state
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # through the constructor: arrays come back from a pickle writeable
-        return TargetScores, (self.names, self.scores, self.state)
 
 
 def summed_by_group(
