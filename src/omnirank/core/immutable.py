@@ -131,9 +131,7 @@ def thawed_json(value: Any) -> Any:
     """
     if isinstance(value, Mapping):
         return {key: thawed_json(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [thawed_json(item) for item in value]
-    return value
+    return [thawed_json(item) for item in value] if isinstance(value, tuple) else value
 
 
 class PickledWithoutCaches:

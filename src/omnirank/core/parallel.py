@@ -262,12 +262,8 @@ def _joblib_results(
     except ValueError:  # a backend that cannot hand over results one by one
         parallel = Parallel(**options)
     # the function may hold all the data: it is sent with every batch, not with every item
-    batches = _batches(todo, _BATCHES * workers)
+    batches = [[todo[i] for i in batch] for batch in blocks(len(todo), _BATCHES * workers)]
     return chain.from_iterable(parallel(delayed(_call_batch)(function, batch) for batch in batches))
-
-
-def _batches(todo: list[Item], n_batches: int) -> list[list[Item]]:
-    return [[todo[i] for i in batch] for batch in blocks(len(todo), n_batches)]
 
 
 def _call(function: Callable[[Item], Result], item: Item) -> Result:

@@ -288,25 +288,14 @@ def listed(domain: Domain, *, or_one: bool = False, different: bool = False) -> 
     return Domain((), (fits,), (several + once,))
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
+def _kind(types: Any, words: str, fits: Callable[[Any], bool] = lambda value: True) -> Domain:
+    return Domain((), (lambda value: isinstance(value, types) and fits(value),), (words,))
 
 
-def _is_jobs(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value != 0
-
-
-def _is_seed_number(value: Any) -> bool:
-    return isinstance(value, Integral) and 0 <= int(value) < 2**ENTROPY_BITS
-
-
-def _is_generator(value: Any) -> bool:
-    return isinstance(value, np.random.RandomState | np.random.Generator)
-
-
-FLAG = Domain((), (_is_flag,), ("True", "False"))
-TEXT = Domain((), (lambda value: isinstance(value, str) and value != "",), ("a text that is not empty",))
-WORKERS = Domain((), (_is_jobs,), ("a number of workers, -1 for all cores",))
+FLAG = Domain((), (lambda value: isinstance(value, bool | np.bool_),), ("True", "False"))
+TEXT = _kind(str, "a text that is not empty", lambda value: value != "")
+WORKERS = _kind(Integral, "a number of workers, -1 for all cores", lambda n: not isinstance(n, bool) and n != 0)
 JOBS = choice(None) | WORKERS
-SEED_NUMBER = Domain((), (_is_seed_number,), (f"an integer from 0 to 2**{ENTROPY_BITS} - 1",))
-SEED = choice(None) | SEED_NUMBER | Domain((), (_is_generator,), ("a numpy RandomState or Generator",))
+SEED_NUMBER = _kind(Integral, f"an integer from 0 to 2**{ENTROPY_BITS} - 1", lambda n: 0 <= int(n) < 2**ENTROPY_BITS)
+_GENERATOR = _kind(np.random.RandomState | np.random.Generator, "a numpy RandomState or Generator")
+SEED = choice(None) | SEED_NUMBER | _GENERATOR

@@ -96,16 +96,10 @@ class ExampleSums:
             self._in_bag += tree.in_bag
 
     @property
-    def n_places(self) -> int:
-        """Number of groups of the block that is added to."""
-        (sums,) = self._blocks.values()
-        return int(sums.shape[1])
-
-    @property
-    def block(self) -> int:
-        """The block that is added to."""
-        (block,) = self._blocks
-        return block
+    def place(self) -> tuple[int, int]:
+        """Number of the only block, and how many groups of examples it has."""
+        ((block, sums),) = self._blocks.items()
+        return block, int(sums.shape[1])
 
     def merge(self, other: ExampleSums) -> ExampleSums:
         """Return the sums over the trees of both."""

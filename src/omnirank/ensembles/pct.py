@@ -132,7 +132,7 @@ class SingleTree(PCTPredictor):
         rules, entropy = GrowingRules.of(self, ensemble="bagging", bootstrap=False), root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, entropy)
         pruning = self._how_to_prune(training.data.dataset.task)
-        if training.is_constant:
+        if training.columns.is_constant:
             self._warn_of_constant(training.columns.names)
         self.tree_ = tree_grower(training.data, replace(rules, supervision=training.level.level), pruning)(0)
         return self
@@ -386,7 +386,7 @@ class Forest(PCTPredictor):
             check_given(self, X, y, sample_weight)
             return self._fit_parts(X, rules, entropy)
         training = self._training(X, y, sample_weight, rules, entropy)
-        if training.is_constant:
+        if training.columns.is_constant:
             self._warn_of_constant(training.columns.names)
         samples = WholeData(training.data, self.n_jobs)
         asked = AskedLevel(training.level.level, None, rules, self._to_fit(training.whole.task))

@@ -80,11 +80,6 @@ class Training:
         used, data = (used & whole.labelled, data.labelled) if level.level == 1 else (used, data)
         return cls(whole, used, data, data.target_columns(rules), level)
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether no target varies, so that there is nothing to split on."""
-        return is_constant(self.columns)
-
 
 class PCTPredictor(SavedModel, BaseEstimator):
     """Base of the predictors; subclasses grow trees in ``fit``, name them in ``_trees`` and take those of a file."""
@@ -501,15 +496,10 @@ def weighted_data(
     return GrowingData(whole, entropy, weight, n_jobs=n_jobs, groups=groups).take(used)
 
 
-def is_constant(columns: PrototypeColumns) -> bool:
-    """Whether no target varies, so that there is nothing to split on."""
-    return not ((columns.impurity > 0) & (columns.weights > 0)).any()
-
-
 def tree_grower(data: GrowingData, rules: GrowingRules, pruning: Pruning | None) -> Callable[[int], Tree]:
     """Return what grows tree i; where the target is constant, every tree is one leaf."""
     columns = data.target_columns(rules)
-    if is_constant(columns):
+    if columns.is_constant:
         return partial(_one_leaf, data, columns)
     return PlannedTrees(data.plan(rules), pruning)
 

@@ -70,7 +70,7 @@ class ScoreSums:
 
     def _root(self, name: str, scorer: TreeScorer, n_trees: int) -> RootSums:
         sums = self.examples.get(name)
-        block, n_places = (0, 0) if sums is None else (sums.block, sums.n_places)
+        block, n_places = (0, 0) if sums is None else sums.place
         return RootSums(block, scorer.at_root(name, n_places), n_trees)
 
     def merge(self, other: ScoreSums) -> ScoreSums:

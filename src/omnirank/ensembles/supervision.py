@@ -153,7 +153,7 @@ def resolve_supervision(given: Any, data: GrowingData, rules: GrowingRules, to_f
     if settled is not None:
         return settled
     columns = data.labelled.target_columns(rules)
-    if not ((columns.impurity > 0) & (columns.weights > 0)).any():
+    if columns.is_constant:
         return Supervision(0.0, "the known target values are all the same")
     n_trees, levels, n_folds = to_fit.n_trees, _CV_LEVELS, _FOLDS
     if given == "auto":

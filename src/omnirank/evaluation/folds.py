@@ -77,9 +77,7 @@ class Fold(PickledWithoutCaches):
     def training(self, dataset: Dataset) -> Dataset:
         """Return the training part, with the labels that are not kept hidden."""
         part = dataset.take(self.train)
-        if self.labelled is None:
-            return part
-        return part.hide_labels(~np.isin(self.train, self.labelled))
+        return part if self.labelled is None else part.hide_labels(~np.isin(self.train, self.labelled))
 
     def training_with_all_labels(self, dataset: Dataset) -> Dataset:
         """Return the training part with all its labels."""

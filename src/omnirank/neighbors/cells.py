@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -74,25 +74,14 @@ class Cells:
         counts = np.diff(self.missing_start)[rows]
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         places = np.repeat(self.missing_start[:-1][rows] - start[:-1], counts) + np.arange(start[-1])
-        return Cells(
-            np.ascontiguousarray(self.values[rows]),
-            self.n_numeric,
-            self.features,
-            start,
-            self.missing[places],
-            self.correction,
-        )
+        values = np.ascontiguousarray(self.values[rows])
+        return replace(self, values=values, missing_start=start, missing=self.missing[places])
 
     def followed_by(self, others: Cells) -> Cells:
         """Return these rows, then those of other cells with the same columns."""
-        return Cells(
-            np.concatenate([self.values, others.values]),
-            self.n_numeric,
-            self.features,
-            np.concatenate([self.missing_start, others.missing_start[1:] + self.missing_start[-1]]),
-            np.concatenate([self.missing, others.missing]),
-            self.correction,
-        )
+        start = np.concatenate([self.missing_start, others.missing_start[1:] + self.missing_start[-1]])
+        values, missing = np.concatenate([self.values, others.values]), np.concatenate([self.missing, others.missing])
+        return replace(self, values=values, missing_start=start, missing=missing)
 
     def by_feature(self, columns: np.ndarray) -> np.ndarray:
         """Return values given for each column (last axis) in the order of the features."""

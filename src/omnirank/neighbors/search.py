@@ -95,7 +95,7 @@ class NeighborSearch:
 
     def _safe_precision(self) -> Any:
         """The precision in which to seek: double where a lower one leaves too much uncertain."""
-        low = np.int16 if fit_words(self.cells) else np.float32
+        low = np.int16 if self.cells.n_numeric == self.cells.n_features <= _MOST_FEATURES else np.float32
         rows = np.unique(np.linspace(0, self.cells.n_rows - 1, _TRIED).astype(np.int64))
         for self._spare in _SPARE:
             certain = self._in(low, rows, min(10, self.cells.n_rows))[2]
@@ -216,11 +216,6 @@ def _make_blocks(search: NeighborSearch, precision: Any) -> Any:
 # The range from 0 to 1 has this many units, half of them below zero; with more columns than this the sums overflow.
 _UNITS = 32766
 _MOST_FEATURES = 60_000
-
-
-def fit_words(cells: Cells) -> bool:
-    """Whether all cells are numbers, and few enough that sums of 32 bits hold them."""
-    return cells.n_numeric == cells.n_features <= _MOST_FEATURES
 
 
 class WordCells:

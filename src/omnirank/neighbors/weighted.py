@@ -148,7 +148,7 @@ def _nearest(
         ranges = Ranges(ranges.low[kept], ranges.span[kept])
     examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max(), ranges)
     k = min(k, train.n_rows)
-    if are_few(test.n_rows, train.n_rows, examples.n_columns):
+    if test.n_rows * train.n_rows * max(examples.n_columns, 1) <= _MOST_CELLS:
         return nearest_of_all(examples.distances(), k), examples
     ids = np.empty((test.n_rows, k), np.int32)
     left = np.arange(test.n_rows)
@@ -568,11 +568,6 @@ def _norms(matrix: np.ndarray) -> np.ndarray:
 
 # Up to so many pairs of cells, measuring all of them takes no longer than looking for those that have to be measured.
 _MOST_CELLS = 1 << 16
-
-
-def are_few(n_test: int, n_train: int, n_columns: int) -> bool:
-    """Whether all pairs of examples are measured."""
-    return n_test * n_train * max(n_columns, 1) <= _MOST_CELLS
 
 
 def nearest_of_all(distances: np.ndarray, k: int) -> np.ndarray:

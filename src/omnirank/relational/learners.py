@@ -85,11 +85,6 @@ class RelationalTraining:
     weight: np.ndarray | None
     columns: PrototypeColumns
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether no target varies, so that there is nothing to split on."""
-        return not ((self.columns.impurity > 0) & (self.columns.weights > 0)).any()
-
 
 def _may_predict_classes(model: Any) -> bool:
     """Whether the model predicts classes or labels; a model that is not fitted may."""
@@ -189,7 +184,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         """Return what nodes may test; None, with a warning, where there is nothing to test or to learn."""
         bias, learned = self._bias(training.dataset), self.missing == "learned"
         tables = CandidateTables(RelationalConstruction.of(training.dataset, bias, learned))
-        if training.is_constant:
+        if training.columns.is_constant:
             reason = f"target {training.columns.names[0]!r}: one class or value only"
         elif tables.is_empty:
             reason = (

@@ -132,12 +132,9 @@ class ReliefInParts:
         """How many anchors may be held, with their neighbours and those that workers have found."""
         copies = 2 + 2 * worker_count(self.settings.n_jobs)
         columns = self.data.n_features + self.data.n_targets
-        of_anchor = _BYTES * columns * (1 + k * self._n_groups * copies)
+        n_groups = int((self.target.class_counts > 0).sum()) if self.form == "relieff" else 1
+        of_anchor = _BYTES * columns * (1 + k * n_groups * copies)
         return max(1, self.data.source.max_memory // (_SHARE_OF_ANCHORS * of_anchor))
-
-    @property
-    def _n_groups(self) -> int:
-        return int((self.target.class_counts > 0).sum()) if self.form == "relieff" else 1
 
     def _rule(self, anchors: np.ndarray, k: int, weigh: _InfluenceOf | None) -> tuple[PairRule, np.ndarray]:
         """The pairs of some anchors, in the numbers of the rows that are held, and the numbers of these among all."""

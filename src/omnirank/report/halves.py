@@ -211,7 +211,7 @@ class JudgedHalf:
         ranking = ranking_of_part(ranker, whole, self.dataset)
         train, test = self._parts(whole, fold.testing(self.dataset), rng)
         n, without = self.dataset.n_features, self.dataset.target is None
-        found = self._predicted(ranking, train, test)
+        found = predictions(ranking, train, test, self.n_neighbors, scaled=True, top=self.top)
         own = measured_predictions(found)[self.n_neighbors]
         # without target the first features of the data would be kept: all of them are compared with
         same = self._measured(np.ones(n), train, test, **({"top": n} if without else {}))
@@ -234,9 +234,6 @@ class JudgedHalf:
             train = train.take(train.labelled)
         return _at_most(train, _MOST_TRAINING, rng), _at_most(test, _MOST_TESTED, rng)
 
-    def _predicted(self, scores: Any, train: Dataset, test: Dataset) -> Predictions:
-        return predictions(scores, train, test, self.n_neighbors, scaled=True, top=self.top)
-
     def _measured(self, scores: Any, train: Dataset, test: Dataset, **options: Any) -> dict[str, float]:
         return dict(evaluate(scores, train, test, self.n_neighbors, **({"scaled": True, "top": self.top} | options)))
 
@@ -258,6 +255,4 @@ def measured_by_target(found: Predictions, n_neighbors: int) -> dict[str, float]
 
 
 def _at_most(part: Dataset, most: int, rng: np.random.Generator) -> Dataset:
-    if part.n_examples <= most:
-        return part
-    return part.take(np.sort(rng.permutation(part.n_examples)[:most]))
+    return part if part.n_examples <= most else part.take(np.sort(rng.permutation(part.n_examples)[:most]))

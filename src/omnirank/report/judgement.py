@@ -24,7 +24,7 @@ from omnirank.plots import (
     plot_tree,
 )
 from omnirank.plots.ranking import SMALLEST_P
-from omnirank.plots.style import BAR, CHOSEN, FAINT, new_axes, tidy
+from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, name_rows, new_axes
 from omnirank.report.halves import N_RANDOM, Halves
 from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing
 from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, known_method
@@ -119,13 +119,9 @@ def _worth_picture(halves: Halves) -> object:
         values = halves.values(of)
         ax.scatter(values, row + spread, s=16, color=colour, alpha=0.55, zorder=3, linewidths=0)
         ax.plot([values.mean()] * 2, [row - 0.32, row + 0.32], color=colour, linewidth=2.6, zorder=4)
-    tidy(ax, grid="x")
-    ax.set_yticks(range(3), [name for _, name, _ in kinds])
-    ax.set_ylim(2.5, -0.5)
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
-    ax.set_xlabel(f"{halves.measure.title} ({'larger' if halves.measure.larger_is_better else 'smaller'} is better)")
-    return ax
+    name_rows(ax, [name for _, name, _ in kinds])
+    better = "larger" if halves.measure.larger_is_better else "smaller"
+    return finish(ax, f"{halves.measure.title} ({better} is better)", grid="x")
 
 
 def how_many(subject: Subject) -> Content:
@@ -277,10 +273,7 @@ def _convergence(subject: Subject) -> dict[str, str]:
     ax.set_xticks(sizes, [str(size) for size in sizes])
     ax.minorticks_off()
     ax.set_ylim(min(0.0, np.nanmin([*agreement, 0.0])), 1.03)
-    ax.set_xlabel(f"number of {what}")
-    ax.set_ylabel(f"agreement with all {sizes[-1]}")
-    tidy(ax, grid="y")
-    ax.legend(frameon=False, loc="lower right")
+    finish(ax, f"number of {what}", f"agreement with all {sizes[-1]}", grid="y", legend="lower right")
     return {"picture": inline_svg(ax, f"agreement over the number of {what}"), "words": _reliable(last, what)}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from omnirank.core.text import counted, supervision_lines, there_are
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
-from omnirank.plots.style import BAR, name_rows, new_axes, short_names, tidy
+from omnirank.plots.style import BAR, finish, name_rows, new_axes, short_names, tidy
 from omnirank.report.halves import Halves
 from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing
 from omnirank.report.subject import Subject, seed_of
@@ -236,10 +236,8 @@ def _labels_picture(data: Dataset) -> Any:
     order = np.argsort(-shares, kind="stable")[:_MOST_TARGETS]
     ax = new_axes(width=6.0, height=0.8 + 0.22 * len(order))
     ax.barh(range(len(order)), shares[order], color=BAR, height=0.7)
-    tidy(ax, grid="x")
     name_rows(ax, [target.names[i] for i in order])
-    ax.set_xlabel("share of the labelled examples")
-    return ax
+    return finish(ax, "share of the labelled examples", grid="x")
 
 
 def supervision(subject: Subject) -> Content:

@@ -11,7 +11,7 @@ from omnirank.core.errors import DataError
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.evaluation.cross import Curve
-from omnirank.evaluation.experiments.results import StudyResults, read_results
+from omnirank.evaluation.experiments.results import StudyResults, best_in_rows, read_results
 from omnirank.evaluation.statistics import Comparison
 from omnirank.measures import MEASURES
 from omnirank.plots import plot_critical_difference, plot_curves, plot_radar
@@ -105,8 +105,7 @@ def _measure(study: StudyResults, key: str, name: str, neighbors: int) -> Sectio
 def _columns(table: pd.DataFrame, larger_is_better: bool) -> list[Column]:
     """Data sets as rows; the best of a row has a mark."""
     values = table.to_numpy(dtype=np.float64)
-    better = np.where(np.isnan(values), -np.inf, values if larger_is_better else -values)
-    best = better == better.max(axis=1, keepdims=True)
+    best = best_in_rows(table, larger_is_better).to_numpy()
     found = [Column("data", [str(name) for name in table.index])]
     for i, name in enumerate(table.columns):
         cells = [digits(v) + (" ★" if mark else "") for v, mark in zip(values[:, i], best[:, i], strict=True)]

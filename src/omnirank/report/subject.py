@@ -122,9 +122,7 @@ class Subject:
     @property
     def targets(self) -> tuple[str, ...]:
         """Names of the targets, of the data or as the ranking has them."""
-        if self.data is not None:
-            return self.data.target_names
-        return self.ranking.targets or ()
+        return self.ranking.targets or () if self.data is None else self.data.target_names
 
     @property
     def n_judged(self) -> int:

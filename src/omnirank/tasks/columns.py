@@ -103,6 +103,11 @@ class PrototypeColumns:
         """Impurity of each variable: variance of a number (in its `unit`) or label, Gini index of a nominal one."""
         return _impurities(self, self.variance)
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether no variable that counts varies, so that there is nothing to split on."""
+        return not ((self.impurity > 0) & (self.weights > 0)).any()
+
     def dense(self) -> np.ndarray:
         """Return the matrix as floats, NaN = unknown."""
         if not self.is_sparse:

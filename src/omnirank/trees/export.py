@@ -72,26 +72,19 @@ def export_text(
     `-- no:  yes (100 %), 2 examples
     """
     words = words_of(model, tree, feature_names, target_names, threshold, digits)
-    lines: list[str] = []
-    _write(words, 0, "", "", max_depth, lines)
-    return "\n".join(lines)
-
-
-def _write(words: TreeWords, node: int, before: str, indent: str, max_depth: int | None, lines: list[str]) -> None:
-    """Write a subtree; a stack, because trees may be deeper than Python's recursion."""
-    waiting = [(node, before, indent)]
+    arrays, lines = words.tree, []
+    waiting = [(0, "", "")]  # a stack, because trees may be deeper than Python's recursion
     while waiting:
         node, before, indent = waiting.pop()
-        tree = words.tree
-        if tree.is_leaf[node]:
+        if arrays.is_leaf[node]:
             lines.append(f"{before}{words.leaf(node)}, {words.size(node)}")
-            continue
-        if max_depth is not None and tree.depth[node] >= max_depth:
+        elif max_depth is not None and arrays.depth[node] >= max_depth:
             lines.append(f"{before}... {counted(words.n_leaves(node), 'leaf')}, {words.size(node)}")
-            continue
-        lines.append(f"{before}{words.test(node)}")
-        waiting.append((int(tree.right[node]), f"{indent}`-- no:  ", f"{indent}    "))
-        waiting.append((node + 1, f"{indent}|-- yes: ", f"{indent}|   "))
+        else:
+            lines.append(f"{before}{words.test(node)}")
+            waiting.append((int(arrays.right[node]), f"{indent}`-- no:  ", f"{indent}    "))
+            waiting.append((node + 1, f"{indent}|-- yes: ", f"{indent}|   "))
+    return "\n".join(lines)
 
 
 def export_graphviz(

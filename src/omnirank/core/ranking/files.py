@@ -153,20 +153,10 @@ def fields_from_json(text: str, path: Path) -> dict[str, Any]:
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
-    plain = (
-        "method",
-        "task",
-        "fingerprint",
-        "names",
-        "scores",
-        "standard_errors",
-        "p_values",
-        "p_value_test",
-        "p_given_others",
-        "targets",
-    )
+    numbers = ("scores", "standard_errors", "p_values", "p_given_others")
+    plain = ("method", "task", "fingerprint", "names", "p_value_test", "targets", *numbers)
     content = {key: document.get(key) for key in plain}
-    for key in ("scores", "standard_errors", "p_values", "p_given_others"):
+    for key in numbers:
         _refuse_booleans(content[key], key, path)
     return content | {
         "constant": document.get("constant", []),

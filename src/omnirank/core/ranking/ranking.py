@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -441,7 +441,7 @@ class Ranking:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # through the constructor: arrays come back from a pickle writeable, and a mapping proxy has no pickle
-        return _rebuild, (self._fields() | {"parameters": thawed_json(self.parameters)},)
+        return partial(Ranking, **self._fields() | {"parameters": thawed_json(self.parameters)}), ()
 
     def _fields(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self)}
@@ -457,10 +457,6 @@ class Ranking:
         note = f"<p>... {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
         title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {counted(len(self), 'feature')}")
         return f"<p><b>{title}</b></p>{shown.to_html(index=False, border=0, float_format='{:.4g}'.format)}{note}"
-
-
-def _rebuild(content: dict[str, Any]) -> Ranking:
-    return Ranking(**content)
 
 
 # -- merging ---------------------------------------------------------------------------------------

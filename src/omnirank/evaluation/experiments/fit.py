@@ -582,7 +582,7 @@ def relational_options(kind: str) -> tuple[str, ...]:
     --------
     >>> from omnirank.evaluation.experiments.fit import relational_options
     >>> relational_options("facts")
-    ('task', 'exclude', 'encoding')
+    ('types', 'duplicates', 'task', 'exclude', 'encoding')
     """
     from omnirank.relational.dataset import RelationalDataset
 

@@ -242,9 +242,7 @@ class _Table:
 
     def get(self, key: str, domain: Domain, default: Any = None) -> Any:
         """Return the value of a key, which must be of the domain; the default where there is none."""
-        if key not in self.content:
-            return default
-        return self.checked(key, self.content[key], domain)
+        return self.checked(key, self.content[key], domain) if key in self.content else default
 
     def checked(self, key: str, value: Any, domain: Domain) -> Any:
         """Return a value of the domain."""

@@ -140,7 +140,11 @@ class StudyResults:
         means = means[means["neighbors"].isin([0, k])]
         if labelled is not None:
             means = means[means["labelled"] == labelled]
-        areas = means.sort_values("labelled").groupby(["data", "method"])["mean"].apply(_area)
+        areas = (
+            means.sort_values("labelled")
+            .groupby(["data", "method"])["mean"]
+            .apply(lambda own: curve_area(own.to_numpy()))
+        )
         return self._in_order(areas.unstack("method")) if len(areas) else pd.DataFrame()
 
     def curves(self, measure: str, neighbors: int | None = None) -> dict[str, pd.DataFrame]:
@@ -364,10 +368,6 @@ def _study(name: str, facts: dict[str, Any], rows: list[tuple[Member, dict[str, 
 def _columns(rows: pd.DataFrame) -> pd.Series:
     """The column of a table that each row belongs to."""
     return pd.Series([column_name(*pair) for pair in zip(rows["method"], rows["choice"], strict=True)], rows.index, str)
-
-
-def _area(values: pd.Series) -> float:
-    return curve_area(values.to_numpy())
 
 
 class PlanOrder:
