@@ -12,7 +12,6 @@ from omnirank.cli.options import option, ranker_of, refuse, with_few_labels
 from omnirank.cli.output import bar, data_notes, heading, n_labelled, note, print_frame, say, shortened, table
 from omnirank.cli.reading import read_data
 from omnirank.cli.writing import RankingFiles
-from omnirank.core.parameters import check, choice
 from omnirank.core.text import counted, numbers, supervision_lines
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ def rank(
         reason = "needs all examples in memory: leave it out, or allow more by --read max_memory=..."
         refuse({"--labelled": labelled, "--redundancy": redundancy is not None, "--given": given}, reason)
     if given is not None:
+        from omnirank.core.parameters import check, choice
+
         check("given", given, choice("others"))
         refuse({"--given": not significance}, "needs --significance")
     data = with_few_labels(data, labelled, seed)
