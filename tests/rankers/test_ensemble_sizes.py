@@ -85,7 +85,7 @@ def test_words_tell_what_ended_before_convergence(ticking):
     ranker = om.EnsembleRanker(n_trees="auto", max_seconds=23, random_state=0).fit(*noise)
     assert ranker.n_trees_ == 23
     assert str(ranker.certainty_).endswith("; the time ended before the ranking had converged")
-    ranker = om.EnsembleRanker(n_trees="auto", max_depth=2, random_state=0).fit(*noise)
+    ranker = om.EnsembleRanker("permutation", n_trees="auto", max_depth=2, random_state=0).fit(*noise)
     assert ranker.n_trees_ == 1000
     assert str(ranker.certainty_).endswith("not converged, but 1000 trees are the most that are grown unasked")
 

@@ -31,7 +31,7 @@ def test_mixed_targets_agree_with_the_reference(data):
     weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=n, max_size=n))
     y = frame(targets, "y")
     adjusted = data.draw(st.booleans())
-    ranker = om.UnivariateRanker(adjusted, "mixed-targets").fit(frame(features, "x"), y, sample_weight=weights)
+    ranker = om.UnivariateRanker(adjusted, task="mixed-targets").fit(frame(features, "x"), y, sample_weight=weights)
     if y.notna().to_numpy().any():
         expected = reference.scores(features, targets, weights, [1.0] * len(targets), adjusted)
     else:
@@ -64,7 +64,7 @@ def test_dense_and_sparse_layouts_agree_with_the_reference(seed, n, decades, adj
     y[rng.random((n, 4)) < rng.choice([0.0, 0.4])] = np.nan
     y[:2, 0] = 0.0, 1.0
     weights = 10.0 ** rng.uniform(-decades, 0, n)
-    ranker = om.UnivariateRanker(adjusted, "multi-label")
+    ranker = om.UnivariateRanker(adjusted, task="multi-label")
     expected = reference.scores(exact(X), exact(y), [Fraction(w) for w in weights], [1] * 4, adjusted)
     for layouts in ((X, y), (sparse.csr_array(X), sparse.csr_array(y)), (sparse.csc_array(X), y)):
         found = ranker.fit(*layouts, sample_weight=weights).feature_importances_

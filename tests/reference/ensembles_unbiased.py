@@ -148,10 +148,11 @@ def confirmed(below, root, genie3, kinds):
     """The score of each feature from its credit below the root and at it, and from Genie3.
 
     At the root, features share what the best has, in proportion; below it, b counts as b^3 / (b^2 + (8 tau)^2), where
-    tau is the root mean square of the negative b. A fifth is borrowed from the line of at least ten features of a kind.
+    tau is the root mean square of the negative b (0 for fewer than ten features). A fifth is borrowed from the line of
+    at least ten features of a kind.
     """
     n = len(below)
-    negative = [b for b in below if b < 0]
+    negative = [b for b in below if b < 0 and n >= 10]
     tau = (sum(b**2 for b in negative) / len(negative)) ** 0.5 if negative else 0.0
     positive = sum(max(r, 0.0) for r in root)
     share = max(root) / positive if positive > 0 else 1.0

@@ -86,7 +86,8 @@ def test_fewer_labelled_examples_than_a_leaf_needs(ensemble, binary):
     y = np.where(np.arange(80) < 6, rng.normal(size=80), np.nan)
     scores = []
     for on_cells in (True, False):
-        ranker = om.EnsembleRanker(ensemble=ensemble, n_trees=4, supervision=0.5, min_labelled_leaf=10, random_state=0)
+        rules = {"n_trees": 4, "supervision": 0.5, "min_labelled_leaf": 10, "random_state": 0}
+        ranker = om.EnsembleRanker("genie3", ensemble, **rules)  # the default has credit at the root without any split
         with laid_out(on_cells):
             scores.append(ranker.fit(X, y).feature_importances_)
     assert not np.any(scores)

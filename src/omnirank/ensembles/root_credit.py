@@ -38,7 +38,9 @@ import numpy as np
 from omnirank.data.table import Table
 
 # Cells of the sums that are held at once.
-_MOST_CELLS = 2**21
+_MOST_CELLS = 2**13
+# Columns of which sums are held at once.
+_MOST_COLUMNS = 8
 
 
 class Judges(NamedTuple):
@@ -116,20 +118,21 @@ def root_credit(
 
     used = np.flatnonzero(weight > 0)
     table = table if len(used) == len(weight) else table.take(used)
-    u, w, groups = np.ascontiguousarray(judges.values[used]), weight[used].astype(np.float64), groups[used]
-    columns = Columns(u, w, judges.owner, np.array([u.sum(axis=0), (u * u).sum(axis=0), w @ u]), float(w @ w))
+    u = judges.values if len(used) == len(weight) else judges.values[used]
+    w, groups = weight[used].astype(np.float64), groups[used]
     places, grouped = groups % max(n_places, 1), _grouped(groups)
     (n, n_columns), n_features = u.shape, table.n_columns
+    width = min(n_columns, _MOST_COLUMNS)
     room = Room(
         weight=np.zeros(n + 1),
-        sums=np.zeros((n + 1, n_columns)),
-        squares=np.zeros((n + 1, n_columns)),
-        directions=np.zeros((n + 1, n_columns)),
+        sums=np.zeros((n + 1, width)),
+        squares=np.zeros((n + 1, width)),
+        directions=np.zeros((n + 1 if n_places else 0, width)),
         step=np.zeros(n + 1),
         share=np.zeros(n + 1),
         parts=np.zeros((3, n + 2)),
-        centre=np.zeros(n_columns),
-        totals=np.zeros(n_columns),
+        centre=np.zeros(width),
+        totals=np.zeros(width),
         value=np.zeros(n, np.int64),
         count=np.zeros(n + 2, np.int64),
         by_value=np.zeros(len(grouped.rows), np.int64),
@@ -137,11 +140,17 @@ def root_credit(
         ends=np.zeros(len(grouped.starts) - 1, np.int64),
         inside=np.zeros(len(grouped.rows)),
     )
-    credit, chances = np.zeros((n_features, n_columns)), np.zeros((n_features, n_columns))
+    starts = range(0, n_columns, max(width, 1))
+    parts = [np.zeros((2, n_features, min(width, n_columns - start))) for start in starts]
     n_values = np.ones(n_features, np.int64)
     by_example = np.zeros((n_features if n_places else 0, n_places))
     for values in _blocks(table, max(1, _MOST_CELLS // max(n, 1))):
-        add_credit(values, columns, grouped, places, room, n_values, credit, chances, by_example)
+        for start, part in zip(starts, parts, strict=True):
+            own = np.ascontiguousarray(u[:, start : start + width])
+            sums = np.array([own.sum(axis=0), np.einsum("ij,ij->j", own, own), w @ own])
+            columns = Columns(own, w, judges.owner[start : start + width], sums, float(w @ w))
+            add_credit(values, columns, grouped, places, room, n_values, *part, by_example)
+    credit, chances = np.concatenate(parts, axis=2) if parts else np.zeros((2, n_features, 0))
     split = np.zeros((n_variables, n_features))
     if n_variables:
         np.add.at(split, judges.variable, credit.T)

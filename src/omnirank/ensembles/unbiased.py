@@ -177,11 +177,16 @@ def _judges(plan: GrowingPlan, parts: tuple[_DenseColumns | _SparseColumns, ...]
         for some in np.split(columns, range(step, len(columns), step)):
             if len(some):
                 values = part.dense(some)
-                known = ~np.isnan(values)
-                total = plan.weight @ known
-                values -= (plan.weight @ np.where(known, values, 0.0)) / total
-                values *= plan.weight[:, None] * (scale * np.sqrt(plan.weight.sum() / total))
-                yield Judges(np.where(known, values, 0.0), part.owner[some], part.variable[some])
+                unknown = np.isnan(values)
+                total = np.full(len(some), plan.weight.sum())
+                if unknown.any():
+                    total -= plan.weight @ unknown
+                values[unknown] = 0.0
+                values -= (plan.weight @ values) / total
+                values *= plan.weight[:, None]
+                values *= scale * np.sqrt(plan.weight.sum() / total)
+                values[unknown] = 0.0
+                yield Judges(values, part.owner[some], part.variable[some])
 
 
 def _described(

@@ -210,7 +210,8 @@ class ConfirmedMeans(Accumulator):
     .. math:: c = \frac{\max_f r_f}{\sum_f \max(r_f, 0)}, \qquad
               a = \max\Big(0, \frac{\sum_f (g_f - \bar g_{k(f)})\, e_f}{\sum_f (g_f - \bar g_{k(f)})^2}\Big),
 
-    and :math:`\tau` is the root mean square of the negative b, which chance makes. At the root, features share what the
+    and :math:`\tau` is the root mean square of the negative b, which chance makes (0 for fewer than ten features: of so
+    few, those above 0 would seem to be free of chance where none is below). At the root, features share what the
     best of them is credited with. Below it, credit counts the more, the more it exceeds chance. A fifth of the score is
     the line on which the features of a kind lie, given Genie3, which varies less but is biased: its bias is that of a
     kind, so that it does not count. Kinds of fewer than ten features have no line, and keep e.
@@ -231,7 +232,7 @@ class ConfirmedMeans(Accumulator):
     >>> from omnirank.core.ranking.accumulators import ConfirmedMeans
     >>> below, root, genie3, kinds = [9.0, -0.1, 0.0], [3.0, 1.0, -0.5], [5.0, 1.0, 1.0], [0, 0, 0]
     >>> ConfirmedMeans(2, below, [0.0] * 3, root, genie3, [0.0] * 3, kinds).finish()[0].round(3).tolist()
-    [11.179, 0.748, -0.375]
+    [11.25, 0.65, -0.375]
     """
 
     kind: ClassVar[str] = "confirmed means"
@@ -284,7 +285,7 @@ class ConfirmedMeans(Accumulator):
         self, below: np.ndarray, root: np.ndarray, other: np.ndarray, errors: np.ndarray, other_errors: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores and standard errors of one row."""
-        negative = below[below < 0]
+        negative = below[below < 0] if len(below) >= _FEWEST_OF_A_KIND else below[:0]
         unit = -negative.min(initial=0.0)
         chance = _CHANCES * unit * float(np.sqrt(np.mean((negative / unit) ** 2))) if unit > 0 else 0.0
         with np.errstate(over="ignore"):  # b^3 / (b^2 + T^2) = b / (1 + doubt)

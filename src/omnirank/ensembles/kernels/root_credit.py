@@ -333,12 +333,15 @@ def _add_gains(nominal, f, m, room, credit, directed):
     if nominal:
         for v in range(m):
             for c in range(n_columns):
-                room.directions[v, c] = room.step[v] * room.sums[v, c]
-                credit[f, c] += room.sums[v, c] * room.directions[v, c]
+                x = room.step[v] * room.sums[v, c]
+                credit[f, c] += room.sums[v, c] * x
+                if directed:
+                    room.directions[v, c] = x
         return
     for c in range(n_columns):
         left[c] = 0.0
-        room.directions[m - 1, c] = 0.0
+        if directed:
+            room.directions[m - 1, c] = 0.0
     for v in range(m - 1):
         for c in range(n_columns):
             left[c] += room.sums[v, c]
