@@ -265,9 +265,11 @@ class Diagnosis:
     def _add(self, what: str, texts: Iterable[str], cure: dict[str, Any], more: str = "") -> None:
         n, name, text = self._where(texts)
         self.format = replace(self.format, **cure)
-        settings = ", ".join(setting(key, value) for key, value in cure.items())
+        settings = " and ".join(setting(key, value) for key, value in cure.items())
         where = f"{what} in {counted(n, 'column')} (first {text!r} in {name!r})"
-        self.faults.append(Fault(f"{where}: {settings} reads them{more}", cure, name, text))
+        self.faults.append(
+            Fault(f"{where}: {settings} {'read' if len(cure) > 1 else 'reads'} them{more}", cure, name, text)
+        )
 
     def _convention(self) -> None:
         """Find the decimal sign and the thousands separator with which most texts are numbers."""

@@ -156,9 +156,9 @@ class Score:
     has_p_values: bool = False
     has_root: bool = False
 
-    def prepare(self, plan: GrowingPlan, options: ScoreOptions) -> Any:
+    def prepare(self, plan: GrowingPlan) -> Any:
         """Return what the score needs of every tree of a plan; None where that is nothing."""
-        return imported(self.preparation)(plan, options) if self.preparation else None
+        return imported(self.preparation)(plan) if self.preparation else None
 
     def of_tree(self, tree: ScoredTree) -> FeatureScores:
         """Return the scores of the features in one tree."""
@@ -385,14 +385,14 @@ class TreeScorer:
 
             measure = error_measure(plan, options.permutation_error, options.per_target)
             _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
-        prepared = {name: SCORES[name].prepare(plan, options) for name in names}
+        prepared = {name: SCORES[name].prepare(plan) for name in names}
         return cls(plan, names, options, measure, prepared)
 
     @cached_property
     def _prepared(self) -> dict[str, Any]:
         """What scores make of the plan, once for all trees."""
         if self.prepared is None:
-            return {name: SCORES[name].prepare(self.plan, self.options) for name in self.names}
+            return {name: SCORES[name].prepare(self.plan) for name in self.names}
         return self.prepared
 
     def to_send(self) -> TreeScorer:

@@ -126,7 +126,7 @@ class DescribedParts(NamedTuple):
     cells: Any
 
 
-def described_parts(plan: GrowingPlan, options: ScoreOptions | None = None) -> DescribedParts:
+def described_parts(plan: GrowingPlan) -> DescribedParts:
     """Return what the scores of all trees of a plan need: columns that judge tests, centred and scaled, and cells.
 
     A column is scaled by sqrt(lambda N0 / K0), as for Genie3.

@@ -127,16 +127,18 @@ def _columns(subject: Subject, order: np.ndarray, *, directions: bool) -> list[C
             Column("± error", numbers(errors, beside=scores), number=True, hint="standard error of the score")
         )
     if ranking.p_values is not None:
-        raw, adjusted, relevant = (values[order].tolist() for values in p_value_columns(ranking.p_values).values())
-        given = p_value_columns(ranking.p_values, ranking.p_given_others)
+        tested = p_value_columns(ranking.p_values, ranking.p_given_others)
         hints = (f"raw: {p_value_test(ranking)}", f"corrected for the number of features ({CORRECTION})")
-        for name, values, hint in zip(("p_value", "p_adjusted"), (raw, adjusted), hints, strict=True):
+        for name, hint in zip(("p_value", "p_adjusted"), hints, strict=True):
+            values = tested[name][order].tolist()
             columns.append(Column(name, [probability(p) for p in values], values, number=True, hint=hint))
-        words = ["yes" if one else "no" for one in relevant]
-        columns.append(Column("relevant", words, hint=f"whether p_adjusted is at most {ALPHA}"))
-        if "adds" in given:
-            words = ["yes" if one else "no" for one in given["adds"][order].tolist()]
-            columns.append(Column("adds", words, hint="whether it tells what the other features do not"))
+        answers = {
+            "relevant": f"whether p_adjusted is at most {ALPHA}",
+            "adds": "whether it tells what the others do not",
+        }
+        for name, hint in answers.items():
+            if name in tested:
+                columns.append(Column(name, ["yes" if one else "no" for one in tested[name][order]], hint=hint))
     columns += _stability_columns(subject, order)
     if directions and _has_directions(subject):
         assert subject.data is not None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _RELIEF_TOLERANCE, _RELIEF_TOLERANCE_LEFT_OUT = 1e-12, 1e-9
 
 # Chosen together by `studies/defaults.md`: how often chance credit must be exceeded to count by half, the share of a
-# score that is borrowed, and the least number of features of a kind that has a line of its own.
+# score that is borrowed, and the least number of features that tell what chance makes, or have a line of their kind.
 _CHANCES, _BORROWED, _FEWEST_OF_A_KIND = 8.0, 0.2, 10
 
 

@@ -220,7 +220,8 @@ def p_value_columns(p_values: Any, p_given_others: Any = None) -> dict[str, np.n
     """Return the columns that tables and files have of p values; none where there are no p values.
 
     ``p_value`` is that of the single test, ``p_adjusted`` the same corrected for the number of features (Benjamini and
-    Hochberg), ``relevant`` tells whether ``p_adjusted`` is at most 0.05.
+    Hochberg), ``relevant`` tells whether ``p_adjusted`` is at most 0.05. Where there are p values given the other
+    features, ``p_given_others`` has them, and ``adds`` tells whether they are at most 0.05 after the same correction.
 
     Examples
     --------
