@@ -215,6 +215,7 @@ def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):
             assert level_0[name].scores.tolist() == ranking.scores.tolist(), name
 
 
+@pytest.mark.slow
 def test_where_the_level_comes_from():
     data = few_labels("classification", n=60)
     rules = GrowingRules()

@@ -291,6 +291,7 @@ def test_models_that_cannot_be_written_say_so(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RelationalTree, RelationalForest, RelationalBoosting])
 def test_relational_models_come_back(tmp_path, kind):
     data = om.datasets.make_movies(60, random_state=0)

@@ -88,6 +88,7 @@ def test_folds_keep_groups_together_and_divide_classes_evenly():
         assert len(set(folds[groups[data.labelled] == group])) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_workers_change_no_bit_of_the_choice(jobs):
     data, rules = clusters(), GrowingRules("extra-trees")
