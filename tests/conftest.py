@@ -19,7 +19,6 @@ SLOW_PLACES = (
     "src/omnirank/report/study_page.py",
     "src/omnirank/relational/learners.py::omnirank.relational.learners.RelationalBoosting",
     "tests/clus/",
-    "tests/relational/test_facts.py::test_numberings_that_overlap_are_no_evidence",
     "tests/relational/test_growing.py::test_the_same_candidates_give_the_same_tree",
 )
 

@@ -235,6 +235,7 @@ def test_where_the_level_comes_from():
     assert 1.0 not in resolve_supervision("auto", GrowingData(lone, 0), rules, ToFit(10)).curve
 
 
+@pytest.mark.slow
 def test_weights_of_features():
     data = few_labels("regression", n=60)
     options = {"n_trees": 5, "supervision": 0.5, "random_state": 0}
@@ -265,6 +266,7 @@ def test_negative_scores_of_a_ranking_count_as_nothing():
 # -- predictors ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ensembles_cases.TASKS)
 def test_predictors_take_few_labels_in_every_task(task):
     data = few_labels(task)
@@ -279,6 +281,7 @@ def test_predictors_take_few_labels_in_every_task(task):
     assert len(forest.predict(data)) == 40
 
 
+@pytest.mark.slow
 def test_transduction_predicts_the_unlabelled_examples():
     data = few_labels("regression")
     tree = om.PCTRegressor(supervision=0.5, random_state=0)

@@ -193,6 +193,7 @@ def test_a_loaded_model_can_be_cloned_and_fitted_again(tmp_path):
     assert saved(back, tmp_path, "again").get_params() == model.get_params()
 
 
+@pytest.mark.slow
 def test_parameters_of_all_types(tmp_path):
     X = features()
     ranking = om.EnsembleRanker(n_trees=5, random_state=0).fit(X, numbers(X)).ranking_

@@ -225,6 +225,7 @@ def test_cv_compares_levels_of_fully_labelled_data_and_auto_does_not():
     assert half.tree_.feature.tolist() != full.tree_.feature.tolist()
 
 
+@pytest.mark.slow
 def test_choices_are_plain_dicts_that_travel(tmp_path):
     asked = {"levels": [0, 0.5, 1], "folds": 2, "measure": "accuracy"}
     ranker = om.EnsembleRanker(n_trees=3, supervision=asked, random_state=0)
