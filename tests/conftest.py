@@ -19,6 +19,7 @@ SLOW_PLACES = (
     "src/omnirank/report/study_page.py",
     "src/omnirank/relational/learners.py::omnirank.relational.learners.RelationalBoosting",
     "tests/clus/",
+    "tests/relational/test_growing.py::test_the_same_candidates_give_the_same_tree",
 )
 
 

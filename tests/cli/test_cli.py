@@ -195,6 +195,7 @@ def test_convert_keeps_the_data(plants, tmp_path, ending):
     pd.testing.assert_frame_equal(before.X, after.X)
 
 
+@pytest.mark.slow
 def test_demo(tmp_path):
     out = tmp_path / "pixels.png"
     text = run("demo", "--out", out).stdout

@@ -93,6 +93,7 @@ def test_parts_give_the_figures_of_the_library(folder, parts):
     assert {row["measure"]: float(row["standard_error"]) for row in shown} == pytest.approx(held_out.standard_errors)
 
 
+@pytest.mark.slow
 def test_parts_are_described(folder, parts):
     shown = run(*parts, "--ranking", folder / "ranking.csv", "-n", 3)
     assert "parts: regression, 50 examples in 2 files, 3 features, 25 examples held out" in shown.stdout

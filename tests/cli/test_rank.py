@@ -132,6 +132,7 @@ def test_ranking_with_hidden_labels(digits):
     assert "supervision 0.5: given" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_choice_of_the_level_is_shown(digits):
     result = run("rank", digits, "-t", "last", "--labelled", "0.3", "--trees", "12")
     assert "supervision 0" in result.stderr or "supervision 1" in result.stderr

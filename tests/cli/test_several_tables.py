@@ -49,6 +49,7 @@ def test_keys_kinds_and_columns_are_corrected(movies):
     assert "nations" not in text.split("note:")[0].replace("nation_id", "")
 
 
+@pytest.mark.slow
 def test_info_on_a_database(tmp_path, movies):
     path = tmp_path / "movies.db"
     connection = sqlite3.connect(path)

@@ -51,6 +51,7 @@ def _of_numbers(values):
     return values.dtype.kind == "f"
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_kernel_that_makes_arrays_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "_CACHE", str(tmp_path))

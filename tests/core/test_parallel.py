@@ -133,6 +133,7 @@ def test_wrong_numbers_of_workers_are_refused(wrong):
         run_parallel(abs, [1], n_jobs=wrong)
 
 
+@pytest.mark.slow
 def test_the_configured_backend_is_used_and_holds_blas_too():
     with joblib.parallel_config(backend="loky", n_jobs=2, inner_max_num_threads=2):
         found = run_parallel(process_and_blas, range(4))

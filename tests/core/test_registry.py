@@ -127,6 +127,7 @@ def test_default_method_is_registered():
     assert default_method() in methods()
 
 
+@pytest.mark.slow
 def test_listing_methods_imports_no_ranker():
     loaded = _modules_after("omnirank.methods()")
     assert [name for name in loaded if name.startswith("omnirank.rankers.")] == ["omnirank.rankers.builtin"]

@@ -191,6 +191,7 @@ def test_dates_with_a_time_zone_are_seconds_in_utc():
         same(column_of(table_from(frame))[0], [86400.0 - 3600, NAN, -86400.0 - 3600])
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=8))
 def test_strings_come_back_from_every_library(values):
     for make in FRAMES.values():

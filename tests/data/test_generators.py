@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.feature_selection import chi2, mutual_info_classif
+from sklearn.feature_selection import chi2
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
-from sklearn.tree import DecisionTreeClassifier
 
 from draws import draws
 from omnirank import datasets
@@ -38,12 +37,12 @@ def test_there_is_a_generator_for_every_task():
 
 @pytest.mark.parametrize("task", sorted(ALL))
 def test_shapes_names_and_roles(task):
-    data, relevance = ALL[task](120, n_relevant=4, n_redundant=3, n_irrelevant=6, n_interacting=5, random_state=1)
-    assert (data.task, data.n_examples, data.n_features) == (task, 120, 18)
-    assert data.feature_names == tuple(f"x{i}" for i in range(1, 19))
-    assert counts_of(relevance) == {"relevant": 4, "redundant": 3, "interacting": 5, "irrelevant": 6}
-    assert np.array_equal(sum(getattr(relevance, role).astype(int) for role in ROLES), np.ones(18))
-    assert np.array_equal(relevance.informative, relevance.relevant | relevance.redundant | relevance.interacting)
+    data, relevance = ALL[task](120, n_relevant=4, n_redundant=3, n_irrelevant=6, random_state=1)
+    assert (data.task, data.n_examples, data.n_features) == (task, 120, 13)
+    assert data.feature_names == tuple(f"x{i}" for i in range(1, 14))
+    assert counts_of(relevance) == {"relevant": 4, "redundant": 3, "interacting": 0, "irrelevant": 6}
+    assert np.array_equal(sum(getattr(relevance, role).astype(int) for role in ROLES), np.ones(13))
+    assert np.array_equal(relevance.informative, relevance.relevant | relevance.redundant)
     assert data.labelled.all() == (task != "clustering")
 
 
@@ -78,7 +77,6 @@ def test_any_parameters_in_their_domain_give_what_they_say(data, task, seed):
         "n_relevant": data.draw(st.integers(1, 5)),
         "n_redundant": data.draw(st.integers(0, 4)),
         "n_irrelevant": data.draw(st.integers(0, 5)),
-        "n_interacting": data.draw(st.sampled_from([0, 2, 3, 4, 5, 6, 7])),
         "share_nominal": data.draw(st.floats(0, 1)),
         "missing_features": data.draw(st.floats(0, 0.999)),
         "noise": data.draw(st.floats(0, 3)),
@@ -88,12 +86,12 @@ def test_any_parameters_in_their_domain_give_what_they_say(data, task, seed):
         options["sparse"] = data.draw(st.booleans())
         if options["sparse"]:
             # Few rare words make fewer different scores than there are classes, unless there is noise.
-            options |= {"n_interacting": 0, "noise": 0.5}
+            options["noise"] = 0.5
     if task in SEVERAL_TARGETS:
         options["missing_targets"] = data.draw(st.floats(0, 0.6))
     made, relevance = ALL[task](n, random_state=seed, **options)
     n_features = made.n_features
-    assert counts_of(relevance) == {role: options[f"n_{role}"] for role in ROLES}
+    assert counts_of(relevance) == {role: options.get(f"n_{role}", 0) for role in ROLES}
     assert made.features.is_nominal.sum() == round(options["share_nominal"] * n_features)
     assert made.features.n_missing == round(options["missing_features"] * n * n_features)
     if task == "clustering":
@@ -127,17 +125,6 @@ def test_clusters_live_in_the_relevant_features():
     assert sizes.tolist() == [75] * 4
     other = data.X[:, relevance.irrelevant]
     assert adjusted_rand_score(clusters_found(first, 4), clusters_found(other, 4)) < 0.1
-
-
-def test_interacting_features_of_clusters_depend_on_the_cluster_only_together():
-    data, relevance = datasets.make_clusters(
-        2000, n_clusters=2, n_relevant=1, n_interacting=2, noise=0.05, random_state=0
-    )
-    cluster = data.X[:, relevance.relevant][:, 0] > 0
-    signs = np.sign(data.X[:, relevance.interacting])
-    assert abs(np.corrcoef(signs[:, 0], cluster)[0, 1]) < 0.07
-    assert abs(np.corrcoef(signs[:, 1], cluster)[0, 1]) < 0.07
-    assert abs(np.corrcoef(signs.prod(axis=1), cluster)[0, 1]) == pytest.approx(1)
 
 
 # -- hidden labels, words -----------------------------------------------------------------------------
@@ -367,14 +354,6 @@ def test_cut_takes_the_nearest_possible_cuts():
     assert cut(np.array([0.1 + 0.2, 0.3, 1.0]), [0.3]).tolist() == [0, 0, 1]
 
 
-def test_parity_alone_makes_exact_classes():
-    data, _ = datasets.make_classification(
-        301, n_relevant=0, n_interacting=2, n_irrelevant=0, noise=0.0, shuffle=False, random_state=4
-    )
-    parity = np.sign(data.X).prod(axis=1)
-    assert abs(np.corrcoef(parity, data.target.values[:, 0])[0, 1]) == pytest.approx(1)
-
-
 # -- what the features tell -----------------------------------------------------------------------------
 
 
@@ -411,43 +390,12 @@ def test_redundant_features_follow_a_relevant_one(sparse, monkeypatch):
     assert sorted(copied.tolist()) == [1, 2, 2], "relevant features are copied in turn"
 
 
-@pytest.mark.parametrize(("n_interacting", "groups"), [(2, [2]), (3, [3]), (6, [2, 2, 2]), (7, [2, 2, 3])])
-def test_target_is_made_of_the_signs_of_products_of_interacting_features(n_interacting, groups):
-    data, _ = datasets.make_regression(
-        300, n_relevant=2, n_interacting=n_interacting, noise=0.0, shuffle=False, random_state=0
-    )
-    signals = [data.X[:, 0], data.X[:, 1]]
-    start = 2
-    for size in groups:
-        signals.append(np.sign(data.X[:, start : start + size]).prod(axis=1))
-        start += size
-    weights, residuals, *_ = np.linalg.lstsq(np.column_stack(signals), data.y, rcond=None)
+def test_numbers_are_weighted_sums_of_the_relevant_features():
+    data, _ = datasets.make_regression(300, n_relevant=3, noise=0.0, shuffle=False, random_state=0)
+    weights, residuals, *_ = np.linalg.lstsq(data.X[:, :3], data.y, rcond=None)
     assert residuals[0] < 1e-16
     assert np.isclose(np.linalg.norm(weights), 1)
     assert np.abs(weights).max() < 3 * np.abs(weights).min() + 1e-9
-
-
-@pytest.mark.parametrize("n_interacting", [2, 3])
-def test_interacting_features_are_invisible_alone_and_visible_together(n_interacting):
-    data, relevance = datasets.make_classification(
-        3000, n_relevant=0, n_interacting=n_interacting, n_irrelevant=3, noise=0.0, random_state=1
-    )
-    codes = data.target.values[:, 0]
-    alone = [abs(np.corrcoef(np.sign(column), codes)[0, 1]) for column in data.X.T]
-    assert max(alone) < 0.06
-    assert mutual_info_classif(data.X, codes, random_state=0).max() < 0.03
-    chosen = np.sign(data.X[:, relevance.interacting])
-    assert DecisionTreeClassifier(max_depth=n_interacting).fit(chosen, codes).score(chosen, codes) == 1.0
-    fewer = chosen[:, 1:]
-    assert DecisionTreeClassifier().fit(fewer, codes).score(fewer, codes) < 0.55
-
-
-def test_a_forest_finds_the_interacting_features():
-    data, relevance = datasets.make_classification(
-        1500, n_relevant=0, n_interacting=2, n_irrelevant=4, noise=0.0, share_nominal=0.5, random_state=2
-    )
-    scores = importances(data)
-    assert scores[relevance.interacting].min() > 2 * scores[relevance.irrelevant].max()
 
 
 def test_noise_is_relative_to_the_signal():

@@ -413,6 +413,7 @@ def test_check_target(y, task, message):
         check_target(target, task)
 
 
+@pytest.mark.slow
 def test_reading_data_alone_knows_all_tasks():
     code = "from omnirank.data.infer import target_from; print(target_from(['a', 'b'])[1])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -65,6 +65,7 @@ def test_unknown_sample_is_an_error_that_lists_the_names(name):
         datasets.load_sample("digit")
 
 
+@pytest.mark.slow
 def test_scikit_learn_is_imported_only_to_load():
     code = "import sys, omnirank.datasets; print('sklearn.datasets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -77,6 +77,7 @@ def test_permutation_score_of_sparse_features_that_trees_predict_exactly(layout)
     assert ranker.n_undefined_ == 5
 
 
+@pytest.mark.slow
 def test_a_leaf_of_equal_known_values_predicts_them_exactly():
     X = np.arange(30.0)[:, None]
     y = np.column_stack([np.where(X[:, 0] < 13, 0.1, 0.3)] * 2)
@@ -85,6 +86,7 @@ def test_a_leaf_of_equal_known_values_predicts_them_exactly():
     assert set(tree.predict(X).ravel()) == {0.1, 0.3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_no_share_of_a_label_is_above_1(layout):
     rng = np.random.default_rng(0)

@@ -215,6 +215,7 @@ def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):
             assert level_0[name].scores.tolist() == ranking.scores.tolist(), name
 
 
+@pytest.mark.slow
 def test_where_the_level_comes_from():
     data = few_labels("classification", n=60)
     rules = GrowingRules()
@@ -234,6 +235,7 @@ def test_where_the_level_comes_from():
     assert 1.0 not in resolve_supervision("auto", GrowingData(lone, 0), rules, ToFit(10)).curve
 
 
+@pytest.mark.slow
 def test_weights_of_features():
     data = few_labels("regression", n=60)
     options = {"n_trees": 5, "supervision": 0.5, "random_state": 0}
@@ -264,6 +266,7 @@ def test_negative_scores_of_a_ranking_count_as_nothing():
 # -- predictors ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ensembles_cases.TASKS)
 def test_predictors_take_few_labels_in_every_task(task):
     data = few_labels(task)
@@ -278,6 +281,7 @@ def test_predictors_take_few_labels_in_every_task(task):
     assert len(forest.predict(data)) == 40
 
 
+@pytest.mark.slow
 def test_transduction_predicts_the_unlabelled_examples():
     data = few_labels("regression")
     tree = om.PCTRegressor(supervision=0.5, random_state=0)

@@ -193,6 +193,7 @@ def test_a_loaded_model_can_be_cloned_and_fitted_again(tmp_path):
     assert saved(back, tmp_path, "again").get_params() == model.get_params()
 
 
+@pytest.mark.slow
 def test_parameters_of_all_types(tmp_path):
     X = features()
     ranking = om.EnsembleRanker(n_trees=5, random_state=0).fit(X, numbers(X)).ranking_
@@ -291,6 +292,7 @@ def test_models_that_cannot_be_written_say_so(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RelationalTree, RelationalForest, RelationalBoosting])
 def test_relational_models_come_back(tmp_path, kind):
     data = om.datasets.make_movies(60, random_state=0)

@@ -88,6 +88,7 @@ def test_folds_keep_groups_together_and_divide_classes_evenly():
         assert len(set(folds[groups[data.labelled] == group])) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_workers_change_no_bit_of_the_choice(jobs):
     data, rules = clusters(), GrowingRules("extra-trees")
@@ -224,6 +225,7 @@ def test_cv_compares_levels_of_fully_labelled_data_and_auto_does_not():
     assert half.tree_.feature.tolist() != full.tree_.feature.tolist()
 
 
+@pytest.mark.slow
 def test_choices_are_plain_dicts_that_travel(tmp_path):
     asked = {"levels": [0, 0.5, 1], "folds": 2, "measure": "accuracy"}
     ranker = om.EnsembleRanker(n_trees=3, supervision=asked, random_state=0)

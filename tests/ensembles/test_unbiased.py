@@ -113,6 +113,7 @@ def test_score_is_as_defined(task, hierarchy, unknown, weighted):
         check(planned(data, weight, seed, ensemble=ensemble, normalize_targets=seed != 1))
 
 
+@pytest.mark.slow
 @pytest.mark.every(16)
 @pytest.mark.parametrize(("task", "hierarchy"), CASES, ids=lambda given: given if isinstance(given, str) else "")
 @pytest.mark.parametrize("level", [0.0, 0.4])
@@ -151,6 +152,7 @@ def test_score_of_sparse_features_is_as_defined(kind):
     check(plan)
 
 
+@pytest.mark.slow
 def test_blocks_of_columns_do_not_show(monkeypatch):
     rng = np.random.default_rng(0)
     plan = planned(random_dataset(rng, "mixed-targets", 40), supervision=0.5)

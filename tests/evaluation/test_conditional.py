@@ -57,6 +57,7 @@ def proxies(kind, seed=0, n=200):
     return X, total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numbers", "classes", "labels", "few labels"])
 def test_truths_add_and_proxies_do_not(kind):
     found = []
@@ -70,6 +71,7 @@ def test_truths_add_and_proxies_do_not(kind):
     assert (middle[4:6] == 1).all()
 
 
+@pytest.mark.slow
 def test_workers_weights_and_files(tmp_path):
     X, y = proxies("numbers")
     ranker = om.EnsembleRanker(n_trees=20, random_state=0)
@@ -85,6 +87,7 @@ def test_workers_weights_and_files(tmp_path):
         np.testing.assert_array_equal(om.Ranking.load(tmp_path / name).p_given_others, ranking.p_given_others)
 
 
+@pytest.mark.slow
 def test_more_features_than_examples_are_asked_in_groups():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 100))

@@ -176,6 +176,7 @@ def test_curve_over_top_features():
     assert (good.name, random.name) == ("univariate", "random")
 
 
+@pytest.mark.slow
 def test_curves_are_drawn():
     first = Curve([50, 100, 500], [0.5, 0.7, 0.8], "f1_macro", "labelled examples", True, "genie3")
     second = Curve([50, 500], [0.4, 0.6], "f1_macro", "labelled examples", True, "relief")
@@ -248,6 +249,7 @@ def test_relevance():
         relevance(ranking, train, test, n_random=0)
 
 
+@pytest.mark.slow
 def test_relevance_without_target():
     X = om.datasets.load_sample("digits").X
     train, test = om.Dataset(X).split(0.5, random_state=0)
@@ -400,6 +402,7 @@ def test_groups_stay_in_one_fold():
     assert part.groupby(part["example"].map(of))["fold"].nunique().max() == 1
 
 
+@pytest.mark.slow
 def test_rankers_are_judged_by_their_ensembles_and_rank_in_every_fold():
     hidden = MOVIES.hide_labels(range(20))
     models = {"ranker": RelationalRanker(n_trees=3, max_path_length=2, random_state=0)}

@@ -235,6 +235,7 @@ def test_without_target():
     assert scaled["mse"] != found["mse"]
 
 
+@pytest.mark.slow
 def test_sparse_features_and_labels():
     rng = np.random.default_rng(0)
     X = sparse.random_array((80, 60), density=0.02, random_state=rng)

@@ -78,6 +78,7 @@ def test_a_run_that_is_started_again_computes_what_is_new(films):
     assert run_plan(plan_of(data, FOREST), store=store).n_new == 2, "the data have changed"
 
 
+@pytest.mark.slow
 def test_labels_may_be_hidden(films):
     plan = plan_of({"folder": str(films), "target": "movies.genre"}, FOREST)
     plan["folds"] |= {"scheme": "semi-supervised", "labelled": [10, 20]}
@@ -86,6 +87,7 @@ def test_labels_may_be_hidden(films):
     assert sorted(read_results(store)["plan"].figures["labelled"].unique()) == [10, 20]
 
 
+@pytest.mark.slow
 def test_databases_and_facts(tmp_path, monkeypatch):
     connection = sqlite3.connect(tmp_path / "films.db")
     for name, frame in FRAMES.items():

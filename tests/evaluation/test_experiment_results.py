@@ -63,6 +63,7 @@ def test_means_over_folds_weigh_test_examples_and_leave_out_what_is_undefined(pa
     assert study.measures == ["accuracy"]
 
 
+@pytest.mark.slow
 def test_choices_of_a_grid_are_in_the_order_of_the_plan(tmp_path, monkeypatch):
     in_process(monkeypatch)
     grid = method("relief", grid="{ n_neighbors = [10, 5, 20] }", name='"z (y)"')
@@ -261,6 +262,7 @@ def test_compare_csv_is_sorted_figures(command, path):
     }
 
 
+@pytest.mark.slow
 def test_curves_are_drawn(command, path, tmp_path):
     values = {place(d, m, labelled=n): n / 1000 for d in ("wine", "iris") for m in ("b", "a") for n in (50, 100)}
     write_store(path, values)

@@ -127,6 +127,7 @@ def test_scores_sizes_and_numbers_of_neighbours_come_from_one_fit(tmp_path, back
     assert read_results(path)["small"].figures.equals(shared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", ["genie3", "permutation", "relief", "relieff"])
 def test_a_shared_fit_gives_the_scores_of_single_fits(use):
     data = om.datasets.load_sample("wine").hide_labels(slice(0, 20))

@@ -33,6 +33,7 @@ def subjects():
 # -- redundancy ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["neighbors", "forest", "significance"])
 def test_one_of_each_group_is_kept(by):
     plain = om.select(RANKER, data(), by=by, sizes=None, random_state=0)
@@ -83,6 +84,7 @@ def test_repeated_measurements_do_not_judge_themselves():
     assert same == honest
 
 
+@pytest.mark.slow
 def test_groups_are_those_of_the_dataset_everywhere():
     X, y, groups = subjects()
     grouped = om.Dataset(X, y).with_groups(groups)

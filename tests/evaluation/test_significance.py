@@ -155,6 +155,7 @@ def test_every_ranker_of_the_registry_gets_p_values(method):
         assert set(ranking.relevant()) == ({"x0", "x1"} if method.name in POWERFUL else set())
 
 
+@pytest.mark.slow
 @pytest.mark.every(7)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("method", ["genie3", "unbiased", "relief"])

@@ -92,6 +92,7 @@ def test_a_constant_feature_must_be_one_of_the_ranking():
         om.Ranking(["a", "b"], [1.0, 2.0], "m", constant=("c",))
 
 
+@pytest.mark.slow
 def test_one_target_of_several_keeps_what_is_constant():
     X, y = data()
     ranking = om.EnsembleRanker(n_trees=3, random_state=0, per_target=True).fit(X, np.column_stack([y, y])).ranking_

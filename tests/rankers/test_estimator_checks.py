@@ -79,7 +79,7 @@ def test_scikit_learn_checks_of_the_other_classes(ranker, which):
                 raise AssertionError(f"{check.func.__name__}: {error}") from error
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
 def test_omnirank_checks(method):
     check_ranker(small_ranker(method))

@@ -66,6 +66,7 @@ def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
     assert abs(sizes - sizes.mean()).max() < 6 * np.sqrt(sizes.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.every(16)
 @pytest.mark.parametrize("at_once", [1, 3, 6])
 @pytest.mark.parametrize("target", ["size", "l1,l2", None])
@@ -287,6 +288,7 @@ def test_as_many_trees_as_needed(tmp_path):
     assert converged(found.ranking_.state)
 
 
+@pytest.mark.slow
 def test_what_is_for_data_in_memory(tmp_path):
     folder = written(tmp_path / "parts", frame_of())
     with pytest.raises(DataError, match=r"room for samples of \d examples.*at least max_memory=\d+, or take some"):

@@ -81,6 +81,7 @@ def test_test_data_of_every_kind(tmp_path, target):
         assert repr(om.evaluate(scores, train, test, n_test=20)) == repr(drawn)
 
 
+@pytest.mark.slow
 def test_hierarchies(tmp_path):
     hierarchy = om.Hierarchy(("p", "q", "r", "s"), ((), (0,), (0,), (2,)))
     rng = np.random.default_rng(0)

@@ -174,6 +174,7 @@ def test_target_ranges_are_those_of_all(tmp_path):
     in_both(parts, "y", 5000, n_neighbors=3, n_iterations=20)
 
 
+@pytest.mark.slow
 def test_single_precision_and_large_offsets(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(200, 4)).astype(np.float32), columns=list("abcd"))

@@ -35,6 +35,7 @@ def opened(folder, target="kind"):
     return om.open_shards(folder, target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_workers_change_no_bit(parts, backend):
     folder, _ = parts

@@ -194,6 +194,7 @@ def test_json_holds_the_tree(task):
     check_document(model.tree_, om.export_json(model))
 
 
+@pytest.mark.slow
 def test_json_of_many_levels_and_sparse_prototypes():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 100, 400).astype(str))})

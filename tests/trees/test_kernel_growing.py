@@ -29,6 +29,7 @@ def test_the_tree_is_that_of_the_reference(kind, mixed, random_tests, data):
     cases.agree(case, kind, data.draw(cases.searches()), data.draw(cases.seeds), random_tests)
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize("kind", cases.SPACES)
 @fewer

@@ -98,6 +98,7 @@ def test_codes_that_all_differ(dtype):
         check(codes, rng.permutation(n + 10)[:n])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 40, 100])
 def test_equal_and_missing_codes_alone_are_not_ordered(n):
     for codes in (np.full(n, 3), np.full(n, 65535), np.where(np.arange(n) < n // 2, 3, 65535)):

@@ -104,6 +104,7 @@ def test_gains_of_the_columns_add_up_to_those_of_the_tests(task, block, monkeypa
     np.testing.assert_allclose(sum(found), grown.gain[inner], atol=1e-9 * weight.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["multi-label", "hierarchical-multi-label"])
 @pytest.mark.parametrize("w", [1.0, 0.5])
 def test_labels_as_they_are(task, w):

@@ -1,6 +1,6 @@
 """Generated features with known roles: relevant, interacting, redundant, irrelevant.
 
-Relevant features and the parities of interacting ones are the *signals*; targets are made of them alone.
+Relevant features are the *signals*; targets are made of them alone.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import repeat
 from numbers import Integral
 from statistics import NormalDist
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import ParameterError, setting
+from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import FLAG, SEED, check, check_all, count, number, share
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
@@ -25,7 +25,6 @@ from omnirank.data.table import Levels, Table, numbered_names
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 
-# Even numbers of levels: one cut lies at 0, so that binning keeps the signs of interacting features.
 _LEVEL_COUNTS = (2, 4, 6)
 _LEVEL_NAMES = "abcdef"
 _WORD_LEVELS = ("absent", "present")
@@ -82,10 +81,9 @@ class Relevance:
 
 _DOMAINS = {
     "n_examples": count(1),
-    "n_relevant": count(0),
+    "n_relevant": count(1),
     "n_redundant": count(0),
     "n_irrelevant": count(0),
-    "n_interacting": count(0),
     "share_nominal": share(),
     "missing_features": share(below=1),
     "noise": number(0),
@@ -101,7 +99,6 @@ class ClusterOptions(TypedDict, total=False):
     n_relevant: int
     n_redundant: int
     n_irrelevant: int
-    n_interacting: int
     share_nominal: float
     missing_features: float
     noise: float
@@ -130,9 +127,6 @@ class FeaturePlan:
         Number of noisy linear copies of relevant features.
     n_irrelevant : int
         Number of features that are not informative.
-    n_interacting : int
-        Number of features that matter only together: in pairs (and one triple where the number is odd), by the
-        sign of their product; one of them alone is independent of everything else.
     share_nominal : float in [0, 1]
         Share of the features that are binned into 2, 4 or 6 levels named by letters.
     missing_features : float in [0, 1)
@@ -140,8 +134,8 @@ class FeaturePlan:
     noise : float
         Standard deviation of the noise, as a multiple of that of the signal.
     shuffle : bool
-        Whether the features are put in random order; else the relevant ones come first, then the
-        interacting, the redundant and the irrelevant ones.
+        Whether the features are put in random order; else the relevant ones come first, then the redundant and
+        the irrelevant ones.
     random_state : None, int, RandomState or Generator
         Seed; the same seed gives the same data.
     labelled : float in [0, 1] or int
@@ -156,7 +150,6 @@ class FeaturePlan:
     n_relevant: int = 5
     n_redundant: int = 0
     n_irrelevant: int = 15
-    n_interacting: int = 0
     share_nominal: float = 0.0
     missing_features: float = 0.0
     noise: float = 0.1
@@ -168,69 +161,33 @@ class FeaturePlan:
     def __post_init__(self) -> None:
         check_all(vars(self), _DOMAINS)
         check("labelled", self.labelled, share() | count(0, self.n_examples, "examples"))
-        self._check_roles()
-
-    def _check_roles(self) -> None:
-        if self.n_interacting == 1:
-            raise ParameterError("n_interacting", 1, "it takes two features or more to interact")
-        if self.n_relevant + self.n_interacting == 0:
-            raise ParameterError("n_relevant", 0, f"with {setting('n_interacting', 0)} no feature would matter")
-        if self.n_redundant and not self.n_relevant:
-            none = setting("n_relevant", 0)
-            raise ParameterError("n_redundant", self.n_redundant, f"there is no relevant feature to copy ({none})")
-        if self.sparse and self.n_interacting:
-            advice = f"{setting('sparse', True)} allows none, as a rare word tells alone"
-            raise ParameterError("n_interacting", self.n_interacting, advice)
-
-    @property
-    def group_sizes(self) -> list[int]:
-        """Sizes of the groups of interacting features: pairs, and a last triple where the number is odd."""
-        n_groups = self.n_interacting // 2
-        return [2] * (n_groups - 1) + [2 + self.n_interacting % 2] if n_groups else []
 
     def streams(self, number: int) -> list[np.random.Generator]:
         """Return independent random streams of the plan's seed; call it once."""
         return np.random.default_rng(root_entropy(self.random_state)).spawn(number)
 
 
-class Signals(NamedTuple):
-    """What targets are made of: independent columns of mean 0 and variance 1 (words: 0 and 1)."""
-
-    relevant: np.ndarray
-    parity: np.ndarray
-
-
-def draw_signals(plan: FeaturePlan, rng: np.random.Generator) -> Signals:
-    """Return independent signals: normal relevant features (or rare words) and parities of -1 and 1."""
+def draw_signals(plan: FeaturePlan, rng: np.random.Generator) -> np.ndarray:
+    """Return independent relevant features: normal ones of mean 0 and variance 1, or rare words (0 and 1)."""
     relevant = rng.standard_normal((plan.n_examples, plan.n_relevant))
     if plan.sparse:
         relevant = (rng.random(relevant.shape) < WORD_SHARE).astype(np.float64)
-    parity = rng.choice((-1.0, 1.0), size=(plan.n_examples, len(plan.group_sizes)))
-    return Signals(relevant, parity)
+    return relevant
 
 
-def cluster_signals(plan: FeaturePlan, n_clusters: int, rng: np.random.Generator) -> Signals:
-    """Return signals that depend on one of several equally large clusters, drawn for each example."""
+def cluster_signals(plan: FeaturePlan, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Return relevant features that depend on one of several equally large clusters, drawn for each example."""
     cluster = rng.permutation(np.arange(plan.n_examples) % n_clusters)
     centres = np.arange(n_clusters) - (n_clusters - 1) / 2
     centres /= centres.std()
-    relevant = np.column_stack(
-        [rng.permutation(centres)[cluster] for _ in range(plan.n_relevant)] or [np.empty((len(cluster), 0))]
-    )
-    relevant += plan.noise * rng.standard_normal(relevant.shape)
-    signs = np.where(np.arange(n_clusters) % 2, 1.0, -1.0)
-    parity = np.empty((len(cluster), len(plan.group_sizes)))
-    for group in range(parity.shape[1]):
-        parity[:, group] = rng.permutation(signs)[cluster]
-    return Signals(relevant, parity)
+    relevant = np.column_stack([rng.permutation(centres)[cluster] for _ in range(plan.n_relevant)])
+    return relevant + plan.noise * rng.standard_normal(relevant.shape)
 
 
-def build_features(plan: FeaturePlan, signals: Signals, rng: np.random.Generator) -> tuple[Table, Relevance]:
+def build_features(plan: FeaturePlan, signals: np.ndarray, rng: np.random.Generator) -> tuple[Table, Relevance]:
     """Return the table of all features, in random order unless the plan says otherwise, and their roles."""
-    roles = np.repeat(
-        ("relevant", "interacting", "redundant", "irrelevant"),
-        (plan.n_relevant, plan.n_interacting, plan.n_redundant, plan.n_irrelevant),
-    )
+    counts = (plan.n_relevant, plan.n_redundant, plan.n_irrelevant)
+    roles = np.repeat(("relevant", "redundant", "irrelevant"), counts)
     order = np.arange(len(roles))
     # One stream per purpose: asking for missing cells leaves the values as they are.
     for_values, for_order, for_levels, for_missing = rng.spawn(4)
@@ -247,38 +204,30 @@ def build_features(plan: FeaturePlan, signals: Signals, rng: np.random.Generator
     return table, Relevance.of(roles[order])
 
 
-def _values(plan: FeaturePlan, signals: Signals, rng: np.random.Generator) -> np.ndarray:
+def _values(plan: FeaturePlan, signals: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     n = plan.n_examples
-    groups = [_interacting(parity, size, rng) for parity, size in zip(signals.parity.T, plan.group_sizes, strict=True)]
-    copies = signals.relevant[:, _sources(plan, rng)]
+    copies = signals[:, _sources(plan, rng)]
     slopes = rng.uniform(0.5, 2.0, plan.n_redundant) * rng.choice((-1.0, 1.0), plan.n_redundant)
     copies = slopes * (copies + _COPY_NOISE * rng.standard_normal(copies.shape))
-    return np.hstack([signals.relevant, *groups, copies, rng.standard_normal((n, plan.n_irrelevant))])
-
-
-def _interacting(parity: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Normal columns whose product has the sign of the parity; fewer of them do not depend on it."""
-    columns = rng.standard_normal((len(parity), size))
-    columns[:, -1] *= np.sign(columns).prod(axis=1) * parity
-    return columns
+    return np.hstack([signals, copies, rng.standard_normal((n, plan.n_irrelevant))])
 
 
 def _sources(plan: FeaturePlan, rng: np.random.Generator) -> np.ndarray:
     """Relevant feature that each redundant one copies: all in turn, in random order."""
-    return rng.permutation(np.arange(plan.n_redundant) % max(1, plan.n_relevant))
+    return rng.permutation(np.arange(plan.n_redundant) % plan.n_relevant)
 
 
-def _words(plan: FeaturePlan, signals: Signals, rng: np.random.Generator) -> Any:
+def _words(plan: FeaturePlan, signals: np.ndarray, rng: np.random.Generator) -> Any:
     n = plan.n_examples
-    copies = signals.relevant[:, _sources(plan, rng)]
+    copies = signals[:, _sources(plan, rng)]
     copies = copies * (rng.random(copies.shape) >= _COPY_NOISE)
     # Poisson draws with repetition give every cell the same chance of at least one hit, independently,
     # without a dense matrix of random numbers.
     n_cells = n * plan.n_irrelevant
     hits = rng.integers(n_cells, size=rng.poisson(-np.log1p(-WORD_SHARE) * n_cells)) if n_cells else []
     rows, columns = np.divmod(np.unique(np.asarray(hits, dtype=np.int64)), max(1, plan.n_irrelevant))
-    others = sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(n, plan.n_irrelevant))
-    return sparse.hstack([sparse.csc_array(signals.relevant), sparse.csc_array(copies), others], format="csc")
+    irrelevant = sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(n, plan.n_irrelevant))
+    return sparse.hstack([sparse.csc_array(signals), sparse.csc_array(copies), irrelevant], format="csc")
 
 
 def _missing(plan: FeaturePlan, n_features: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -339,11 +288,9 @@ class Draw:
 
         Absolute weights lie between 0.5 and 1.5 before normalisation: every signal matters in every score.
         """
-        relevant, parity = self.signals
+        signals = self.signals
         if self.plan.sparse:
-            share = WORD_SHARE
-            relevant = (relevant - share) / np.sqrt(share * (1 - share))
-        signals = np.hstack([relevant, parity])
+            signals = (signals - WORD_SHARE) / np.sqrt(WORD_SHARE * (1 - WORD_SHARE))
         shape = (signals.shape[1], n_scores)
         weights = self.rng.uniform(0.5, 1.5, shape) * self.rng.choice((-1.0, 1.0), shape)
         weights /= np.linalg.norm(weights, axis=0)

@@ -1,7 +1,7 @@
 """Generated data for every task, of which it is known which features matter.
 
-Every generator makes relevant, redundant, interacting and irrelevant features with neutral names in random
-order, and returns the data set and the roles of its features.
+Every generator makes relevant, redundant and irrelevant features with neutral names in random order, and returns the
+data set and the roles of its features.
 """
 
 from __future__ import annotations
@@ -40,17 +40,16 @@ def make_regression(
     n_examples: int = 200,
     **features: Unpack[FeatureOptions],
 ) -> tuple[Dataset, Relevance]:
-    """Generate regression data: the target is a weighted sum of the signals and noise.
+    """Generate regression data: the target is a weighted sum of the relevant features and noise.
 
-    Relevant features are standard normal. The signals are the relevant features and, for each group of
-    interacting ones, the sign of their product; their absolute weights lie between 0.5 and 1.5.
+    Relevant features are standard normal; their absolute weights lie between 0.5 and 1.5.
 
     Parameters
     ----------
     n_examples : int
         Number of examples.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
         :class:`omnirank.data.generated.FeaturePlan`.
 
@@ -93,7 +92,7 @@ def make_multi_target_regression(
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
         :class:`omnirank.data.generated.FeaturePlan`.
 
@@ -132,7 +131,7 @@ def make_classification(
     n_classes : int
         Number of classes; they are called c1, c2, ..., in an order that does not follow the sum.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
         :class:`omnirank.data.generated.FeaturePlan`.
 
@@ -178,7 +177,7 @@ def make_multi_target_classification(
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
         :class:`omnirank.data.generated.FeaturePlan`.
 
@@ -231,7 +230,7 @@ def make_mixed_targets(
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
         :class:`omnirank.data.generated.FeaturePlan`.
 
@@ -282,7 +281,7 @@ def make_multi_label(
         Share of the single labels of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
         :class:`omnirank.data.generated.FeaturePlan`.
 
@@ -337,7 +336,7 @@ def make_hierarchical_multi_label(
         Share of the single labels of labelled examples that are hidden, at random; what the hierarchy implies
         stays known, so fewer are unknown in the end. Each labelled example keeps at least one.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``labelled``, ``sparse``, ``random_state``: see
         :class:`omnirank.data.generated.FeaturePlan`.
 
@@ -375,8 +374,7 @@ def make_clusters(
     """Generate data without target: clusters of equal size that only the informative features show.
 
     In each relevant feature the clusters have different centres, with variance 1 between them; the noise is
-    the standard deviation within a cluster. The product of interacting features has a sign that depends
-    on the cluster.
+    the standard deviation within a cluster.
 
     Parameters
     ----------
@@ -385,7 +383,7 @@ def make_clusters(
     n_clusters : int
         Number of clusters.
     **features
-        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``n_interacting``, ``share_nominal``, ``missing_features``,
+        ``n_relevant``, ``n_redundant``, ``n_irrelevant``, ``share_nominal``, ``missing_features``,
         ``noise``, ``shuffle``, ``random_state``: see :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
