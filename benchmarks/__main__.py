@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark, or a module bench_NAME.py")
     parser.add_argument("--quick", action="store_true", help="tiny cases; nothing is kept, compared or judged")
     parser.add_argument("--list", action="store_true", help="say what there is and stop")
-    parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md again")
+    parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md and results/README.md again")
     options = parser.parse_args(arguments)
     if options.page:
         write_page(read_records())

@@ -1,11 +1,9 @@
-"""The beginning of the page of results: a chart and a line for each comparison with another package."""
+"""The beginning of the page of results: a chart of the comparisons with other packages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-from omnirank.core.text import with_error
 
 __all__ = ["headlines"]
 
@@ -57,16 +55,14 @@ axes.spines[["top", "right"]].set_visible(False)
 
 
 def headlines(records: Sequence[dict[str, Any]]) -> str:
-    """Return the chart and the lines, of the chosen comparisons that have been recorded."""
+    """Return the chart of the chosen comparisons that have been recorded."""
     ratios = {comparison["name"]: comparison["ratios"] for record in records for comparison in record["comparisons"]}
     known = [line for line in CHOSEN if line.contestant in ratios.get(line.comparison, {})]
     if not known:
         return ""
-    chart, lines = [], []
+    chart = []
     for line in known:
         found = ratios[line.comparison]
         value = found[line.contestant]["value"] / (found[line.ours]["value"] if line.ours else 1)
-        shown = f"{value:.3g}" if line.ours else with_error(value, found[line.contestant]["spread"])
         chart.append(f'    "{line.contestant.split()[0]}: {line.what}": {value:.4g},')
-        lines.append(f"* {line.contestant} takes {shown} times as long: {line.what}.\n")
-    return DRAWING % "\n".join(chart) + "\n" + "".join(lines)
+    return DRAWING % "\n".join(chart)

@@ -9,9 +9,10 @@ from typing import Any
 from benchmarks._headlines import headlines
 from omnirank.core.text import with_error
 
-__all__ = ["as_markdown", "describe", "write_page"]
+__all__ = ["as_details", "as_markdown", "describe", "write_page"]
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+DETAILS = Path(__file__).resolve().parent / "results" / "README.md"
 
 HEAD = """\
 # Benchmarks
@@ -20,27 +21,43 @@ omnirank beside other packages, on one machine; the longer the bar, the longer t
 """
 
 RULES = """
-How it is measured: every ratio comes from one run on one machine. The contestants do the same work in
-alternation, times are medians with half the range of the repetitions, and a ratio of 4 means that the contestant
-takes 4 times as long as the first of its table. Peak memory is what the work needs on top of its data, in a process
-of its own. A *bar* is what was asked for before it was measured.
+## How it is measured
 
-This page is written by `make bench` from `benchmarks/results/`.
+* Every ratio comes from one run on one machine. The contestants do the same work in alternation, at least three times.
+* A ratio of 4 means that the contestant takes 4 times as long as omnirank. Times are medians; after `±`, half the
+  range of the repetitions.
+* Peak memory is what the work needs on top of its data, in a process of its own.
+* A *bar* is what was required before the measurement. For a benchmark with several bars, the table shows a missed
+  one if there is any, otherwise the first.
+
+`make bench` writes this page. All results, with machines and versions, are in `benchmarks/results/README.md`.
+"""
+
+DETAILS_HEAD = """\
+# All benchmark results
+
+Written by `make bench` from the JSON files in this folder. `docs/benchmarks.md` has the summary and how it is measured.
+A ratio of 4 means that the contestant takes 4 times as long as the first of its table.
 """
 
 NOTHING = "\nNo results have been recorded yet.\n"
 
 
 def as_markdown(records: Sequence[dict[str, Any]]) -> str:
+    """Return the page of the documentation: a chart, one table and how it is measured."""
+    return HEAD + headlines(records) + (_summary(records) or NOTHING) + RULES
+
+
+def as_details(records: Sequence[dict[str, Any]]) -> str:
     """Return the page of all results."""
-    sections = [_section(record) for record in records]
-    return HEAD + headlines(records) + RULES + ("".join(sections) or NOTHING)
+    return DETAILS_HEAD + ("".join(_section(record) for record in records) or NOTHING)
 
 
-def write_page(records: Sequence[dict[str, Any]], path: Path = PAGE) -> None:
-    """Write the page of all results."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(as_markdown(records), encoding="utf-8")
+def write_page(records: Sequence[dict[str, Any]], path: Path = PAGE, details: Path = DETAILS) -> None:
+    """Write the page of the documentation and the page of all results."""
+    for file, text in ((path, as_markdown(records)), (details, as_details(records))):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def describe(record: dict[str, Any]) -> Iterator[str]:
@@ -59,6 +76,32 @@ def missed(record: dict[str, Any]) -> list[str]:
     """Names of the results whose bar is not met."""
     items = [*record["comparisons"], *record["figures"]]
     return [item["name"] for item in items if item["bar"] is not None and item["bar"]["met"] is False]
+
+
+def _summary(records: Sequence[dict[str, Any]]) -> str:
+    """One row per benchmark with its bars: those missed first, else the first one."""
+    rows = [_summary_row(record) for record in records]
+    return "\n" + _table(("benchmark", "what is compared", "result", "bar", "bars met"), rows) if rows else ""
+
+
+def _summary_row(record: dict[str, Any]) -> tuple[str, ...]:
+    items = [item for item in (*record["comparisons"], *record["figures"]) if item["bar"] is not None]
+    if not items:
+        return record["name"], record["description"], "", "", ""
+    judged = sorted(items, key=lambda item: item["bar"]["met"] is not False)
+    n_met = sum(item["bar"]["met"] is True for item in items)
+    bar = _bar(judged[0]["bar"]).partition(":")[0]
+    return record["name"], record["description"], _result(judged[0]), bar, f"{n_met} of {len(items)}"
+
+
+def _result(item: dict[str, Any]) -> str:
+    if "ratios" not in item:
+        return ": ".join(_figure_row(item)[:2])
+    against = item["bar"].get("against") or next(iter(item["ratios"]), None)
+    if against not in item["ratios"]:
+        return f"{item['name']}: not measured"
+    ratio = item["ratios"][against]
+    return f"{item['name']}: {with_error(ratio['value'], ratio['spread'])} ({against})"
 
 
 def _section(record: dict[str, Any]) -> str:

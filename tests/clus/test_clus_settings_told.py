@@ -197,17 +197,19 @@ def test_what_is_no_number_is_refused_where_a_number_is_expected(written):
         values.numbers("Ensemble", "Iterations")
 
 
-def part_of(section: str) -> str:
-    """What the page says about a section, in one line."""
-    return " ".join(PAGE.split(f"### [{section}]\n")[1].split("###")[0].split())
+def part_of(section: str) -> tuple[str, str]:
+    """The settings of a section that the page calls followed and not followed."""
+    [row] = [line for line in PAGE.splitlines() if line.startswith(f"| `[{section}]` |")]
+    _, _, followed, refused, _ = row.split("|")
+    return followed, refused
 
 
 def test_every_setting_is_on_the_page():
     for section, names in DEFAULTS.items():
-        text = part_of(section)
-        assert [name for name in names if f"`{name}`" not in text] == [], section
-        refused = text.partition("Not followed:")[2]
-        assert [name for name in names if (f"`{name}`" in refused) != (name in NOT_FOLLOWED[section])] == [], section
+        followed, refused = part_of(section)
+        for name in names:
+            assert (f"`{name}`" in refused) == (name in NOT_FOLLOWED[section]), (section, name)
+            assert (f"`{name}`" in followed) == (name not in NOT_FOLLOWED[section]), (section, name)
 
 
 def test_other_sections_are_on_the_page():
