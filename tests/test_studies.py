@@ -17,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "studies"
-GUIDE = ROOT / "docs" / "user_guide"
 PLANS = sorted(path.name for path in (FOLDER / "plans").glob("*.toml"))
 # Plans of data that are not in that folder.
 ELSEWHERE = {"unsupervised_more.toml", "unsupervised_more_random.toml", "unsupervised_full.toml"}
@@ -97,14 +96,14 @@ def test_tables_of_scripts_are_those_of_the_results(name):
 
 def test_table_of_p_values_is_that_of_the_results():
     filled = runpy.run_path(str(FOLDER / "scripts" / "significance.py"))["filled"]
-    text = (GUIDE / "significance.md").read_text()
+    text = (FOLDER / "p_values.md").read_text()
     assert "| unbiased, extra-trees | classes |" in text
     assert filled(text) == text
 
 
 def test_table_of_certainty_is_that_of_the_results():
     filled = runpy.run_path(str(FOLDER / "scripts" / "certainty.py"))["filled"]
-    text = (GUIDE / "how_many_how_sure.md").read_text()
+    text = (FOLDER / "p_values.md").read_text()
     assert "| unbiased | auto |" in text
     assert "**" not in text.partition("<!-- table certainty -->")[2].partition("<!-- end -->")[0]
     assert filled(text) == text

@@ -33,7 +33,7 @@ sys.path.insert(0, str(HERE))
 import truths  # noqa: E402 - beside this script
 
 FILE = HERE.parent / "results" / "certainty.csv"
-PAGE = HERE.parents[1] / "docs" / "user_guide" / "how_many_how_sure.md"
+PAGE = Path(__file__).resolve().parents[1] / "p_values.md"
 DATA = Path(os.environ.get("OMNIRANK_DATA", HERE.parents[2] / "shared" / "data"))
 REAL = {
     "housing": ("regression/housing.arff", "last"),

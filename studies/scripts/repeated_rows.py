@@ -21,7 +21,7 @@ import numpy as np
 import omnirank as om
 
 FILE = Path(__file__).resolve().parent.parent / "results" / "repeated_rows.csv"
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "user_guide" / "significance.md"
+PAGE = Path(__file__).resolve().parents[1] / "p_values.md"
 CASES = ("0 %", "5 %", "10 %", "20 %", "100 %", "five", "binary", "signal")
 TASKS = ("classes", "numbers", "label sets", "few labels", "no target")
 METHODS = ("extra-trees", "random-forest", "univariate, permuted")

@@ -23,7 +23,7 @@ from joblib import Parallel, delayed
 import omnirank as om
 
 FILE = Path(__file__).resolve().parent.parent / "results" / "significance.csv"
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "user_guide" / "significance.md"
+PAGE = Path(__file__).resolve().parents[1] / "p_values.md"
 KINDS = ("number", "binary", "skewed", "levels")
 TASKS = ("classes", "numbers", "label sets", "several numbers", "few labels", "no target")
 COPIES = 5  # noise features of each kind in a data set

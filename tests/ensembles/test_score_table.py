@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from omnirank.core.registry import get_method, register, unregister
-from omnirank.ensembles.scores import SCORES, FeatureScores, Score, get_score
+from omnirank.core.registry import get_method, methods
+from omnirank.ensembles import FeatureScores, Score, register_score, unregister_score
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.scores import SCORES, ScoreOptions, TreeScorer, get_score
 from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments.fit import models_of_one_fit
 from omnirank.testing import tiny_dataset
@@ -25,14 +28,10 @@ def out_of_bag_share(tree):
 
 
 @pytest.fixture
-def toy(monkeypatch):
-    """A score that is an entry of the table; the registry has read the table before."""
-    score = Score(f"{__name__}:out_of_bag_share", "a toy", "", on_demand=True, needs_out_of_bag=True)
-    like = get_method("genie3")
-    register(replace(like, name="toy", summary=score.summary, parameters={"importance": "toy"}))
-    monkeypatch.setitem(SCORES, "toy", score)
-    yield score
-    unregister("toy")
+def toy():
+    """A score from outside."""
+    yield register_score("toy", Score(out_of_bag_share, "a toy", on_demand=True, needs_out_of_bag=True))
+    unregister_score("toy")
 
 
 def test_a_score_is_an_entry_of_the_table(toy):
@@ -67,6 +66,28 @@ def test_every_score_is_a_method_of_its_name():
         method = get_method(name)
         assert dict(method.parameters) == {"importance": name}
         assert (method.summary, method.reference) == (score.summary, score.reference)
+
+
+def test_a_score_is_registered_once(toy):
+    with pytest.raises(ParameterError, match="there is a method called 'toy' already"):
+        register_score("toy", toy)
+    other = replace(toy, function=f"{__name__}:out_of_bag_share", summary="another toy")
+    register_score("toy", other, replace=True)
+    assert (get_score("toy"), get_method("toy").summary) == (other, "another toy")
+    unregister_score("toy")
+    assert "toy" not in [*SCORES, *(method.name for method in methods())]
+    with pytest.raises(ParameterError, match="importance='toy'"):
+        unregister_score("toy")
+    register_score("toy", toy)
+
+
+def test_workers_need_no_registration(toy):
+    """What is sent to another process holds the score, which is registered in this one alone."""
+    plan = make_plan(tiny_dataset("regression"), GrowingRules(), 0)
+    sent = pickle.dumps(TreeScorer.make(plan, ("toy",), ScoreOptions()).to_send())
+    unregister_score("toy")
+    assert pickle.loads(sent)(2)["toy"].row.max() > 2
+    register_score("toy", toy)
 
 
 @pytest.mark.parametrize("name", ["gini", None, ["genie3"], 3])

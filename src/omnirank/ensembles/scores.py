@@ -5,6 +5,7 @@ Entries name their function by import path, so that the registry lists scores wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -15,8 +16,10 @@ from scipy import sparse
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, choice
+from omnirank.core.registry import Method, register, unregister
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import is_sparse
+from omnirank.data.task_registry import TASKS
 
 if TYPE_CHECKING:
     from omnirank.ensembles.errors import ErrorGrowth, ErrorMeasure, OutOfBag
@@ -122,8 +125,8 @@ class Score:
 
     Attributes
     ----------
-    function : str
-        Where its function is: "package.module:function". The function takes a `ScoredTree` and returns
+    function : str or callable
+        The function, or its import path "package.module:function". It takes a `ScoredTree` and returns
         `FeatureScores`.
     summary, reference : str
         As in :class:`omnirank.core.registry.Method`.
@@ -145,9 +148,9 @@ class Score:
         that of `omnirank.core.ranking.accumulators.ConfirmedMeans`.
     """
 
-    function: str
+    function: str | Callable[[ScoredTree], FeatureScores]
     summary: str
-    reference: str
+    reference: str = ""
     preparation: str = ""
     on_demand: bool = False
     needs_out_of_bag: bool = False
@@ -162,7 +165,8 @@ class Score:
 
     def of_tree(self, tree: ScoredTree) -> FeatureScores:
         """Return the scores of the features in one tree."""
-        scores: FeatureScores = imported(self.function)(tree)
+        function = imported(self.function) if isinstance(self.function, str) else self.function
+        scores: FeatureScores = function(tree)
         return scores
 
 
@@ -197,6 +201,54 @@ SCORES = {
         has_root=True,
     ),
 }
+
+
+def register_score(name: str, score: Score, *, replace: bool = False) -> Score:
+    """Add a score of trees: ``EnsembleRanker(importance=name)`` and the method ``name`` then compute it.
+
+    Parameters
+    ----------
+    name : str
+        Name for users, in lower case.
+    score : Score
+        The score. Set ``on_demand=True`` unless it costs next to nothing: all other scores are computed in every fit.
+    replace : bool
+        Whether a method of the same name may be replaced; otherwise that is an error.
+
+    Examples
+    --------
+    The number of splits on a feature, counting a split at depth *d* as 1 / (1 + *d*):
+
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.ensembles import FeatureScores, Score, register_score, unregister_score
+    >>> def early(tree):
+    ...     splits = tree.grown.feature >= 0
+    ...     weights = 1 / (1 + tree.grown.depth[splits])
+    ...     n_features = tree.plan.dataset.n_features
+    ...     return FeatureScores(np.bincount(tree.grown.feature[splits], weights, n_features))
+    >>> summary = "How early trees split on the feature"
+    >>> score = register_score("early", Score(early, summary, on_demand=True, splits_by_target=False))
+    >>> om.make_ranker("early", n_trees=10)
+    EnsembleRanker(importance='early', n_trees=10)
+    >>> unregister_score("early")
+    """
+    register(score_method(name, score), replace=replace)
+    SCORES[name] = score
+    return score
+
+
+def unregister_score(name: str) -> None:
+    """Remove a score that was registered, and its method."""
+    get_score(name)  # an error where there is none
+    del SCORES[name]
+    unregister(name)
+
+
+def score_method(name: str, score: Score) -> Method:
+    """Return the method that ranks by a score."""
+    ranker = "omnirank.rankers.ensemble:EnsembleRanker"
+    return Method(name, ranker, score.summary, TASKS, parameters={"importance": name}, reference=score.reference)
 
 
 @cache
@@ -371,7 +423,7 @@ class TreeScorer:
     """
 
     plan: GrowingPlan
-    names: tuple[str, ...]
+    scores: dict[str, Score]  # not their names: other processes lack the scores that this one registered
     options: ScoreOptions
     measure: ErrorMeasure | None
     prepared: dict[str, Any] | None
@@ -385,14 +437,19 @@ class TreeScorer:
 
             measure = error_measure(plan, options.permutation_error, options.per_target)
             _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
-        prepared = {name: SCORES[name].prepare(plan) for name in names}
-        return cls(plan, names, options, measure, prepared)
+        scores = {name: SCORES[name] for name in names}
+        return cls(plan, scores, options, measure, {name: score.prepare(plan) for name, score in scores.items()})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the scores."""
+        return tuple(self.scores)
 
     @cached_property
     def _prepared(self) -> dict[str, Any]:
         """What scores make of the plan, once for all trees."""
         if self.prepared is None:
-            return {name: SCORES[name].prepare(self.plan) for name in self.names}
+            return {name: score.prepare(self.plan) for name, score in self.scores.items()}
         return self.prepared
 
     def to_send(self) -> TreeScorer:
@@ -428,7 +485,8 @@ class TreeScorer:
         """Grow tree i and return its scores."""
         counts = self.plan.counts(i)
         tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
-        return {name: SCORES[name].of_tree(tree._replace(prepared=self._prepared[name])) for name in self.names}
+        prepared = self._prepared
+        return {name: score.of_tree(tree._replace(prepared=prepared[name])) for name, score in self.scores.items()}
 
 
 def mean_scores(

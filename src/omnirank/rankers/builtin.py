@@ -6,19 +6,15 @@ from typing import Any
 
 from omnirank.core.registry import Method
 from omnirank.data.task_registry import TASKS, TaskNames
-from omnirank.ensembles.scores import SCORES
+from omnirank.ensembles.scores import SCORES, score_method
 
-_TREES = "omnirank.rankers.ensemble:EnsembleRanker"
 _DISPERSION = "omnirank.rankers.controls:DispersionRanker"
 _INFORMATION = "omnirank.rankers.information:InformationRanker"
 _RELIEF = "omnirank.rankers.relief:ReliefRanker"
 _NO_TARGET: Any = {"tasks": TaskNames("none"), "supervision": ("unsupervised",)}
 
 METHODS = (
-    *(
-        Method(name, _TREES, score.summary, TASKS, parameters={"importance": name}, reference=score.reference)
-        for name, score in SCORES.items()
-    ),
+    *(score_method(name, score) for name, score in SCORES.items()),
     Method(
         "relief",
         _RELIEF,
