@@ -239,6 +239,7 @@ METHODS = (
         for name, summary in (
             ("genie3", "Several linked tables: how much impurity the tests of a relation take away"),
             ("symbolic", "Several linked tables: how many examples reach the tests of a relation"),
+            ("permutation", "Several linked tables: growth of the out-of-bag error when a relation is permuted"),
         )
     ),
 )

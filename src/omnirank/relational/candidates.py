@@ -134,12 +134,9 @@ class Bias:
                     "modes", {name: modes}, f"give a list of modes for each relation, such as {_MODES_EXAMPLE}"
                 )
             for mode in modes:
-                advice = f"say old, new, any or c for each of the {len(components)} components of {name}"
-                if (
-                    not isinstance(mode, Sequence)
-                    or len(mode) != len(components)
-                    or any(word not in ("old", "new", "any", "c") for word in mode)
-                ):
+                fits = isinstance(mode, Sequence) and len(mode) == len(components)
+                if not fits or any(word not in ("old", "new", "any", "c") for word in mode):
+                    advice = f"say old, new, any or c for each of the {len(components)} components of {name}"
                     raise ParameterError("modes", mode, advice)
                 if "old" not in mode:
                     raise ParameterError("modes", mode, "at least one component is old: a step continues from it")

@@ -127,11 +127,8 @@ def _different(names: Sequence[str]) -> list[str]:
 def _of_one_type(columns: Sequence[KeyCells]) -> list[KeyCells]:
     """Columns without known cells take the type of the others; of several types the most general is taken."""
     kinds = {column.values.dtype.kind for column in columns if len(column.known_values)}
-    if kinds <= {"i"}:
-        return [KeyCells(_as_type(c, np.dtype(np.int64)), c.known) for c in columns]
-    if kinds <= {"i", "f"}:
-        return [KeyCells(_as_type(c, np.dtype(np.float64)), c.known) for c in columns]
-    return [KeyCells(_as_type(c, np.dtype(object)), c.known) for c in columns]
+    dtype = np.dtype(np.int64 if kinds <= {"i"} else np.float64 if kinds <= {"i", "f"} else object)
+    return [KeyCells(_as_type(column, dtype), column.known) for column in columns]
 
 
 def _as_type(column: KeyCells, dtype: np.dtype) -> np.ndarray:

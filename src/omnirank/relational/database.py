@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -164,15 +164,7 @@ class Index:
         return self.order is None and self.is_functional and self.is_total
 
 
-class Keepable(Protocol):
-    """Something that takes memory."""
-
-    @property
-    def n_bytes(self) -> int:
-        """How much."""
-
-
-Kept = TypeVar("Kept", bound=Keepable)
+Kept = TypeVar("Kept", "Values", "CodedBlock")
 
 
 class ValueCache(Generic[Kept]):

@@ -11,6 +11,7 @@ from omnirank.core.errors import DataTypeError, FileFormatError
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.files import LineBlocks, TextSource
+from omnirank.relational.aggregation import AGGREGATES
 
 # The shortest text between the parentheses after which nothing but a dot and a comment follows.
 _FACT = re.compile(r"\s*([^\s(),'\"]+)\s*\((.*?)\)\s*\.?\s*(?:(?://|%).*)?$")
@@ -85,12 +86,8 @@ def read_facts(paths: PathLike | Sequence[PathLike], encoding: str = "utf-8") ->
             if predicate is None:
                 predicate = found[name] = Predicate(name, [[] for _ in arguments])
             if len(arguments) != predicate.arity:
-                raise FileFormatError(
-                    f"{name} has {counted(len(arguments), 'argument')} here, but {predicate.arity} before: "
-                    "arguments that hold commas are put in quotes",
-                    path=path,
-                    line=line,
-                )
+                text = f"{name} has {counted(len(arguments), 'argument')} here, but {predicate.arity} before"
+                raise FileFormatError(f"{text}: arguments that hold commas are put in quotes", path=path, line=line)
             if MISSING not in arguments:
                 for place, argument in zip(predicate.arguments, arguments, strict=True):
                     place.append(argument)
@@ -156,11 +153,8 @@ def parsed_fact(text: str, path: Path, line: int) -> tuple[str, list[str]] | Non
     else:
         arguments = _with_quotes(inside, path, line)
     if len(arguments) > _MOST_ARGUMENTS:
-        raise FileFormatError(
-            f"{name} has {len(arguments)} arguments, more than {_MOST_ARGUMENTS}: tables are best given as CSV files",
-            path=path,
-            line=line,
-        )
+        text = f"{name} has {len(arguments)} arguments, more than {_MOST_ARGUMENTS}"
+        raise FileFormatError(f"{text}: tables are best given as CSV files", path=path, line=line)
     if "" in arguments and "'" not in inside and '"' not in inside:
         raise FileFormatError(f"{name} has an empty argument: write ? for an unknown one", path=path, line=line)
     return name, arguments
@@ -191,17 +185,7 @@ _OTHER_SECTIONS = {
     "treeparameters": "set max_depth (their depth - 1), min_samples_leaf and lookahead of the learner instead",
     "relationsconstructed": "write such relations as facts",
 }
-_AGGREGATES = {
-    "count": "count",
-    "countunique": "count_unique",
-    "countdistinct": "count_unique",
-    "min": "min",
-    "max": "max",
-    "mean": "mean",
-    "avg": "mean",
-    "sum": "sum",
-    "mode": "mode",
-}
+_AGGREGATES = {name.replace("_", ""): name for name in AGGREGATES} | {"countdistinct": "count_unique", "avg": "mean"}
 # Ways to write nested lists in one package.
 _NO_AGGREGATES = {
     "projection": "always done: every place of several is aggregated on its own",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -304,16 +304,9 @@ def dataset_from_facts(
     codes = tuple(code[rows[starts]] for code in coded.example_codes)
     remarks = RelationalRemarks(tuple(notes), doubts, _own_columns(database, coded.example_types, codes), target)
     found = coded.example_types, codes, target, found_task
-    return RelationalDataset(
-        database,
-        *found,
-        hierarchy=hierarchy,
-        name=name or plain_name(files(facts)[0]),
-        target_name=examples.arguments.name,
-        _remarks=remarks,
-        modes=_modes(database, said),
-        aggregates=said.aggregates,
-    )
+    dataset = RelationalDataset(database, *found, hierarchy=hierarchy, name=name or plain_name(files(facts)[0]))
+    own = replace(dataset, target_name=examples.arguments.name, _remarks=remarks)
+    return replace(own, modes=_modes(database, said), aggregates=said.aggregates)
 
 
 # -- examples -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,17 +106,10 @@ def code_groups(
     n_rows : int
         Number of examples.
     """
-    found: list[CodedBlock] = []
     most = max(1, _VALUES_AT_ONCE // (8 * max(n_rows, 1)))
-    waiting: list[tuple[Any, ...]] = []
-    n_waiting = 0
-    for group in groups:
-        if waiting and n_waiting + len(group) > most:
-            found += _coded(waiting, columns)
-            waiting, n_waiting = [], 0
-        waiting.append(group)
-        n_waiting += len(group)
-    return found + _coded(waiting, columns) if waiting else found
+    batch_of = np.cumsum([0, *map(len, groups)]) // most
+    batches = groupby(range(len(groups)), lambda i: batch_of[i])
+    return [block for _, batch in batches for block in _coded([groups[i] for i in batch], columns)]
 
 
 def _coded(groups: list[tuple[Any, ...]], columns: Callable[[list[Any]], Table]) -> list[CodedBlock]:

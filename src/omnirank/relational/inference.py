@@ -312,19 +312,10 @@ def _check_references(schema: Schema) -> None:
 
 def _inferred_notes(schema: Schema) -> list[str]:
     primary = [f"{t.name} ({', '.join(t.primary_key)})" for t in schema.tables.values() if t.inferred]
-    foreign = [
-        f"{t.name}.{key.columns[0]} -> {key.table}"
-        for t in schema.tables.values()
-        for key in t.foreign_keys
-        if key.inferred
+    keys = [(t.name, key) for t in schema.tables.values() for key in t.foreign_keys if key.inferred]
+    foreign = [f"{name}.{key.columns[0]} -> {key.table}" for name, key in keys]
+    return [
+        f"{what} inferred from names and values: {', '.join(names)}; {setting('keys')} corrects them"
+        for what, names in (("identifiers", primary), ("foreign keys", foreign))
+        if names
     ]
-    notes = []
-    if primary:
-        notes.append(
-            f"identifiers inferred from names and values: {', '.join(primary)}; {setting('keys')} corrects them"
-        )
-    if foreign:
-        notes.append(
-            f"foreign keys inferred from names and values: {', '.join(foreign)}; {setting('keys')} corrects them"
-        )
-    return notes

@@ -207,21 +207,9 @@ def result_component(database: Database, example_types: tuple[str, ...], feature
 
 
 _ID_ENDING = re.compile(r"(?<=.)_(id|ID|Id)$|(?<=[a-z])I[dD]$")
-_OVER = {
-    "count": "number",
-    "count_unique": "number of different values",
-    "min": "minimum",
-    "max": "maximum",
-    "mean": "mean",
-    "sum": "sum",
-    "mode": "most frequent value",
-}
-_WORDS = _OVER | {
-    "count": "number of",
-    "count_unique": "number of different",
-    "sum": "sum of",
-    "mode": "most frequent",
-}
+_OVER = {"count": "number", "count_unique": "number of different values", "mode": "most frequent value"}
+_OVER |= {"min": "minimum", "max": "maximum", "mean": "mean", "sum": "sum"}
+_WORDS = _OVER | {"count": "number of", "count_unique": "number of different", "sum": "sum of", "mode": "most frequent"}
 
 
 def describe(database: Database, example_types: tuple[str, ...], feature: Feature) -> Feature:

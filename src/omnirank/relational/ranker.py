@@ -31,7 +31,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.ranking.ranking import Ranking
@@ -52,6 +52,8 @@ from omnirank.relational.learners import (
     RelationalLearner,
 )
 from omnirank.relational.paths import Feature, Step, new_steps
+from omnirank.relational.permutation import PermutationScores
+from omnirank.tasks import get_task
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
 
@@ -59,7 +61,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-IMPORTANCES = ("genie3", "symbolic")
+_OF_TESTS = ("genie3", "symbolic")
+IMPORTANCES = (*_OF_TESTS, "permutation")
 
 BY = ("relation", "column", "link", "table", "aggregate", "binding", "feature")
 
@@ -236,6 +239,28 @@ def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
     return found.sort_values(["share", "relation", "other"], ascending=[False, True, True], ignore_index=True)
 
 
+ScoreRows = dict[str, tuple[tuple[str, ...], np.ndarray]]
+
+
+def _tables_of(dataset: RelationalDataset) -> dict[str, list[str]]:
+    """The relations of each table."""
+    found: dict[str, list[str]] = {}
+    for name, relation in dataset.database.relations.items():
+        found.setdefault(relation.table, []).append(name)
+    return found
+
+
+def _by_kind(dataset: RelationalDataset, rows: np.ndarray) -> ScoreRows:
+    """Scores of all relations, of columns and of links, where there are some."""
+    relations = dataset.database.relations
+    found = {"relation": (tuple(relations), rows)}
+    for kind, is_link in (("column", False), ("link", True)):
+        names = tuple(name for name, relation in relations.items() if relation.is_link == is_link)
+        if names:
+            found[kind] = names, rows[:, [name in names for name in relations]]
+    return found
+
+
 @dataclass(eq=False, repr=False)
 class RelationalRanker(ConstructionParameters, BaseEstimator):
     """Rank what a database tells about the target, by an ensemble of relational trees.
@@ -245,9 +270,12 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     Parameters
     ----------
-    importance : {"genie3", "symbolic"}
+    importance : {"genie3", "symbolic", "permutation"}
         What a test is worth: how much impurity it takes away, or the share of examples that reach it. Both are
-        computed; this one is ``ranking_``.
+        computed; this one is ``ranking_``. "permutation" does not look at tests: it is how much the out-of-bag error of
+        a tree grows when the values of a relation, or the ends of a link, are permuted (see
+        :mod:`omnirank.relational.permutation`). It ranks relations, columns, links and tables, a table by permuting all
+        its relations at once, and needs bagging or random forests.
     by : {"relation", "column", "link", "table", "aggregate", "binding", "feature"}
         What ``ranking_`` ranks. "column" are the relations that hold values, "link" those that only link tables:
         they take credit from the columns behind them, so that their scores depend on how the database is cut into
@@ -369,13 +397,17 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
+        if self.importance == "permutation" and self.ensemble == "boosting":
+            raise ParameterError("ensemble", self.ensemble, "permutation scores need 'bagging' or 'random-forest'")
         check_relational(X, "RelationalRanker").require_target("RelationalRanker")
         warn_about(X)
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(entropy).fit(X, y, sample_weight)
         self.task_ = X.task
         self._used_bias = self._bias(X)
-        self._rows = {name: self._rows_of(X, name) for name in IMPORTANCES}
+        self._rows = {name: self._rows_of(X, name) for name in _OF_TESTS}
+        if self.importance == "permutation":
+            self._rows[self.importance] = self._permuted_rows(X, sample_weight, entropy)
         self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
         self.rankings_ = {by: self._ranking_at(by=by) for by in self._rows[self.importance]}
         if self.by not in self.rankings_:
@@ -431,7 +463,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     # -- scores ---------------------------------------------------------------------------------------
 
-    def _rows_of(self, dataset: RelationalDataset, importance: str) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    def _rows_of(self, dataset: RelationalDataset, importance: str) -> ScoreRows:
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
         rules = CreditRules(importance, self.weighting, self.share, self.credit)
         trees, features = self.model_._trees(), self.model_.features_
@@ -442,28 +474,35 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         called = cache(lambda step: binding_name(step, relations[step.relation], n_example))
         grown = zip(trees, self.model_._ties, strict=True)
         paid = [tree_credits(tree, features, rules, called, ties) for tree, ties in grown] or [nothing]
-        if importance == self.importance:
+        if importance in (self.importance, _OF_TESTS[0]):
             self.interchangeable_ = _interchangeable(paid)
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
-        names = tuple(relations)
-        by_relation = averaged(credit_rows([found.relations for found in paid], names), together)
-        tables = tuple(dict.fromkeys(relation.table for relation in relations.values()))
-        member = np.array([[relation.table == table for table in tables] for relation in relations.values()], float)
-        is_link = np.array([relation.is_link for relation in relations.values()], bool)
+        by_relation = averaged(credit_rows([found.relations for found in paid], tuple(relations)), together)
+        tables = _tables_of(dataset)
+        parts = [by_relation[:, [name in own for name in relations]] for own in tables.values()]
+        by_table = np.column_stack([part.sum(axis=1) for part in parts])
         aggregates = (*AGGREGATES, EXISTS, IDENTITY)
         by_aggregate = averaged(credit_rows([found.aggregates for found in paid], aggregates), together)
         used = tuple(str(name) for name in self.model_.feature_names_in_)
-        found = {"relation": (names, by_relation)}
-        for kind, mask in (("column", ~is_link), ("link", is_link)):
-            if mask.any():
-                found[kind] = tuple(np.array(names, object)[mask].tolist()), by_relation[:, mask]
-        found["table"] = tables, by_relation @ member
+        found = _by_kind(dataset, by_relation) | {"table": (tuple(tables), by_table)}
         found["aggregate"] = aggregates, by_aggregate
         if used:
             ways = tuple(sorted({way for credits in paid for way in credits.bindings}))
             found["binding"] = ways, averaged(credit_rows([credits.bindings for credits in paid], ways), together)
             found["feature"] = used, averaged([credits.features for credits in paid], together)
         return found
+
+    def _permuted_rows(self, dataset: RelationalDataset, sample_weight: Any, entropy: int) -> ScoreRows:
+        """The same of the permutation score."""
+        weight = np.ones(dataset.n_examples) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        used = dataset.labelled & (weight > 0)
+        dataset, weight, tables = dataset.take(used), weight[used], _tables_of(dataset)
+        assert dataset.target is not None
+        columns = get_task(dataset.task).columns(dataset.target, dataset.hierarchy, self.model_.hierarchy_weight)
+        scores = PermutationScores(self.model_, dataset, columns, weight, entropy)
+        n = len(dataset.database.relations)
+        rows = scores.rows([*([name] for name in dataset.database.relations), *tables.values()])
+        return _by_kind(dataset, rows[:, :n]) | {"table": (tuple(tables), rows[:, n:])}
 
     def _recorded_parameters(self) -> dict[str, Any]:
         """Parameters as a file can hold them, with the aggregates and modes that were in force.

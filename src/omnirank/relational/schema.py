@@ -421,12 +421,9 @@ def foreign_key(columns: tuple[str, ...], refers_to: Any, tables: Mapping[str, I
     """
     if isinstance(refers_to, str) and (refers_to in tables or "." not in refers_to):
         return ForeignKey(columns, refers_to)
-    if isinstance(refers_to, tuple | list) and refers_to and refers_to[0] not in tables and len(refers_to) == 1:
-        return ForeignKey(columns, str(refers_to[0]))
-    if isinstance(refers_to, tuple | list) and len(refers_to) != 2:
-        table, others = str(refers_to[0]), tuple(refers_to[1:])
-    elif isinstance(refers_to, tuple | list) and isinstance(refers_to[1], tuple | list):
-        table, others = str(refers_to[0]), tuple(refers_to[1])
+    if isinstance(refers_to, tuple | list) and refers_to:
+        table, nested = str(refers_to[0]), len(refers_to) == 2 and isinstance(refers_to[1], tuple | list)
+        others = tuple(refers_to[1] if nested else refers_to[1:])
     else:
         table, other = column_of(refers_to, tables, "keys")
         others = (other,)

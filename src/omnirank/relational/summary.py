@@ -116,13 +116,9 @@ def links(database: Database) -> list[LinkSummary]:
     pairs = [r for r in database.relations.values() if r.is_link and len(r.components) == 2]
     return [
         LinkSummary(
-            relation.name,
-            relation.components[0].type,
-            relation.components[1].type,
-            _matches(relation, 0, database),
-            _matches(relation, 1, database),
+            r.name, r.components[0].type, r.components[1].type, _matches(r, 0, database), _matches(r, 1, database)
         )
-        for relation in pairs
+        for r in pairs
     ]
 
 
@@ -196,21 +192,15 @@ class RelationalRemarks:
 
 def _other_notes(relations: Sequence[Relation]) -> Iterable[str]:
     """Notes about columns of other tables that hold one value, or another one in every row."""
-    found = {
-        relation: _trap(relation) for relation in relations if not relation.is_link and relation.column is not None
-    }
-    constant = [r for r, trap in found.items() if trap is not None and trap.kind in ("constant", "empty")]
+    traps = {r: _trap(r) for r in relations if not r.is_link and r.column is not None}
+    kinds = {relation: trap.kind for relation, trap in traps.items() if trap is not None}
+    constant = [relation for relation, kind in kinds.items() if kind in ("constant", "empty")]
     if constant:
         yield f"{_listed(constant)} one value only"
-    names = [
-        r
-        for r, trap in found.items()
-        if trap is not None and trap.kind in _IDENTIFIERS and not r.components[-1].is_date
-    ]
+    names = [r for r, kind in kinds.items() if kind in _IDENTIFIERS and not r.components[-1].is_date]
     if names:
-        yield (
-            f"{_listed(names)} another value in (nearly) every row: identifiers? {_excluding(names[0])} leaves it out"
-        )
+        text = "another value in (nearly) every row: identifiers?"
+        yield f"{_listed(names)} {text} {_excluding(names[0])} leaves it out"
 
 
 def _trap(relation: Relation) -> Trap | None:

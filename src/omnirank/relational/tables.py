@@ -313,15 +313,12 @@ class _Rows:
     def _relation(
         self, name: str, column: str, component: Component, cells: np.ndarray, known: np.ndarray | None
     ) -> Relation:
-        chosen = None if known is None else self._taken(known)
-        if chosen is not None and chosen.all():
-            chosen = None
         arrays: Facts = (*self._ordered, self._taken(cells))
-        if chosen is not None:
-            arrays = tuple(array[chosen] for array in arrays)
         times = self._ordered_times
-        if chosen is not None and times is not None:
-            times = times[chosen]
+        chosen = None if known is None else self._taken(known)
+        if chosen is not None and not chosen.all():
+            arrays = tuple(array[chosen] for array in arrays)
+            times = None if times is None else times[chosen]
         return self._made(name, column, (*self._components(), component), arrays, times)
 
     def _link(self, name: str) -> Relation:
@@ -462,20 +459,9 @@ def dataset_from_tables(
     rows = conversion.example_rows
     own = {column: cells._replace(cells=cells.cells[rows]) for column, cells in conversion.columns.items()}
     remarks = RelationalRemarks((*notes, *found, *conversion.notes), doubts, own, values)
-    return RelationalDataset(
-        conversion.database,
-        conversion.example_types,
-        conversion.example_codes,
-        values,
-        found_task,
-        hierarchy=hierarchy,
-        name=name,
-        target_name=place.name,
-        schema=schema,
-        times=conversion.times,
-        time_columns=columns,
-        _remarks=remarks,
-    )
+    examples = conversion.example_types, conversion.example_codes, values, found_task
+    dataset = RelationalDataset(conversion.database, *examples, hierarchy=hierarchy, name=name, target_name=place.name)
+    return replace(dataset, schema=schema, times=conversion.times, time_columns=columns, _remarks=remarks)
 
 
 def target_place(target: Any, tables: Mapping[str, Collection[str]]) -> TargetPlace:
