@@ -5,16 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import chi2, norm
 from sklearn.base import clone
 
 import omnirank as om
 from omnirank.core.ranking.accumulators import MeanAccumulator
+from omnirank.data.table import Table
 from omnirank.ensembles import p_values as module
+from omnirank.ensembles import permutation_moments as moments
+from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.ensembles.scores import Contributions
 from omnirank.errors import ParameterError
 from omnirank.trees.tree import tree_from_grown
+from reference import ensembles_permutations as permutations
 from reference import ensembles_unbiased as reference
 from reference.ensembles_cases import random_dataset, random_weights
 
@@ -42,8 +47,53 @@ def test_p_values_are_as_defined(n_trees):
         given = [(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)]
         scores = [reference.unbiased(*one).sum(axis=0) for one in given]
         parts = ([part(*one) for one in given] for part in (reference.contributions, reference.in_bag))
-        expected = reference.p_values(scores, *parts, reference.root(plan))
+        expected = reference.p_values(scores, *parts, reference.root(plan), reference.chance(plan))
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 7])
+def test_moments_are_those_of_all_permutations(n):
+    rng = np.random.default_rng(n)
+    y = np.exp(rng.normal(size=(n, 2)))
+    y -= y.mean(axis=0)
+    ties = np.arange(n)
+    columns = [
+        rng.normal(size=n),
+        ties // 2 + 0.0,
+        ties % 2 + 0.0,
+        (ties < 1) + 0.0,
+        np.array([0, 0, 1, 1, 1, 2, 2])[:n],
+    ]
+    table = Table.from_columns("abcde", columns, [None, None, None, None, ("x", "y", "z")])
+    found = permutation_moments(table, y)
+    for f, cells in enumerate(reference.cells_of(table)):
+        A = permutations.centred(reference.kernel(cells, table.is_nominal[f], np.ones(n)))
+        if np.abs(A).max() < 1e-9:  # one example against all others
+            assert found[:, f].tolist() == [0, 0, 0]
+            continue
+        mean, *expected = permutations.enumerated(A, permutations.centred(y @ y.T))
+        assert abs(mean) < 1e-9
+        np.testing.assert_allclose(found[:2, f], expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("pairs", [2**24, 1])
+def test_moments_of_ties_and_missing_cells(sparse, pairs, monkeypatch):
+    """Of the examples with a known cell; above a number of pairs, some examples stand for all."""
+    monkeypatch.setattr(moments, "_MOST_PAIRS", pairs)
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(90, 6)), 1) * (rng.random((90, 6)) < 0.4)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.normal(size=(90, 3)) ** 3
+    y -= y.mean(axis=0)
+    found = permutation_moments(Table.from_sparse(csr_array(X)) if sparse else Table.from_numeric(X), y)
+    for f in range(6):
+        known = ~np.isnan(X[:, f])
+        z = y[known] - y[known].mean(axis=0)
+        A = permutations.centred(reference.kernel(X[known, f].tolist(), False, np.ones(known.sum())))
+        expected = permutations.moments(A, permutations.centred(z @ z.T))
+        np.testing.assert_allclose(found[0, f], expected[0], rtol=1e-7)
+        np.testing.assert_allclose(found[1:, f], expected[1:], rtol=1e-7 if pairs > 1 else 0.5)
 
 
 def test_a_score_that_one_example_makes_is_of_one_term():
@@ -84,11 +134,12 @@ def test_examples_share_sums_where_there_are_many(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 4))
     y = X[:, 0] + 3 * rng.normal(size=1000)
-    whole = ranker().fit(X, y).ranking_
+    weight = np.where(np.arange(1000) % 2, 1.0, 1.01)  # equal ones need no sums at the root
+    whole = ranker().fit(X, y, sample_weight=weight).ranking_
     monkeypatch.setattr(module, "_MOST_CELLS", 4 * 250)
     assert module.ExampleSums(1000, 4)._blocks[0].shape == (4, 250)
     assert module.ExampleSums(1000, 40)._blocks[0].shape == (40, 128)
-    shared = ranker().fit(X, y).ranking_
+    shared = ranker().fit(X, y, sample_weight=weight).ranking_
     assert shared.scores.tolist() == whole.scores.tolist()
     np.testing.assert_allclose(norm.isf(shared.p_values), norm.isf(whole.p_values), rtol=0.2)
     assert whole.p_values.tolist() != shared.p_values.tolist()

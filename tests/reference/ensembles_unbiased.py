@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.stats import norm, pearson3
 
+from reference import ensembles_permutations as permuted
 from reference.ensembles_scores import _value, explicit_tree
 
 
@@ -144,6 +145,30 @@ def root(plan):
     return scores, by_group, themselves
 
 
+def chance(plan):
+    """Moments of each feature's credit over permutations of the target; None: with different weights or groups."""
+    table, n = plan.dataset.features, plan.n_examples
+    if len(set(plan.weight)) > 1 or plan.groups is not None:
+        return None
+    varying = [v for v in variables_of(plan) if v.varies() and v.alpha > 0]
+    found = []
+    for f, cells in enumerate(cells_of(table)):
+        rows = [i for i in range(n) if cells[i] is not None]
+        if len({cells[i] for i in rows}) < 2:
+            found.append((0.0, 0.0, 0.0))
+            continue
+        products = np.zeros((len(rows), len(rows)))
+        for variable in varying:
+            for column in variable.columns():
+                middle = mean(column, known(column, range(n)), plan.weight)
+                u = np.array([0.0 if column[i] is None else column[i] - middle for i in rows])
+                scale = _scale(plan, variable, column) * n / len(known(column, range(n)))
+                products += np.outer(u - u.mean(), u - u.mean()) * scale / sum(v.alpha for v in varying)
+        K = kernel([cells[i] for i in rows], table.levels[f] is not None, [1.0] * len(rows))
+        found.append(permuted.moments(permuted.centred(K), permuted.centred(products)))
+    return found
+
+
 def confirmed(below, root, genie3, kinds):
     """The score of each feature from its credit below the root and at it, and from Genie3.
 
@@ -216,12 +241,13 @@ def in_bag(plan, tree, counts):
     return found
 
 
-def p_values(scores, contributions_of_trees, in_bag_of_trees, root):
+def p_values(scores, contributions_of_trees, in_bag_of_trees, root, by_chance=None):
     """P values from scores in and out of bag (trees, features), and widened contributions (trees, examples, features).
 
     A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A, which it is for a
     single tree; G is the score of the bag, and L = max(G - s, G / 2) / 2 for s at least 0. All these are from below
-    the root. At the root, C are what groups add, B = 0, and L is what they add that meet themselves.
+    the root. At the root, C are what groups add, B = 0, and L is what they add that meet themselves; but where moments
+    over permutations are known, the p value is the larger one of two gamma distributions.
     With p the smaller p value of both, that of the feature is 1 - (1 - p)^2; that of the root where there is no other.
     """
     trees = np.asarray(contributions_of_trees)
@@ -234,6 +260,11 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees, root):
         p = _tail(s, A, B, max(G[f] - max(s, 0.0), G[f] / 2) / 2)
         _, at_root, themselves = root
         alone = _tail(sum(at_root[f]), sum(c**2 for c in at_root[f]), 0.0, themselves[f])
+        if by_chance is not None:
+            deviation, skewness, rare = by_chance[f]
+            skewness = max(skewness, 0.0)
+            fits = [pearson3(x, scale=deviation) for x in (skewness, (skewness**2 + rare / 1.5) ** 0.5)]
+            alone = max(fit.sf(sum(at_root[f])) for fit in fits) if deviation > 0 else 1.0
         p = alone if A == 0 else 1 - (1 - min(alone, p)) ** 2
         found.append(p)
     return np.array(found)

@@ -182,14 +182,43 @@ class RootSums(NamedTuple):
         """Return the credit that `to_json` described."""
         credit = RootCredit(*(np.array(content[name], np.float64) for name in RootCredit._fields))
         shapes = [credit.row.shape, credit.of_themselves.shape, credit.n_values.shape, credit.by_example.shape[:1]]
-        shapes += [credit.table.shape[1:]]
+        shapes += [credit.table.shape[1:], credit.moments.shape[1:]]
         if any(shape not in (credit.row.shape, (0,), ()) for shape in shapes):
             raise DataError("credit at the root must be of one number of features")
         return cls(int(content["block"]), credit, int(content["n_trees"]))
 
     @staticmethod
-    def summed(parts: Sequence[RootSums]) -> ExampleSums:
-        """Return the sums over all trees."""
+    def p_values(parts: Sequence[RootSums], n_trees: int) -> np.ndarray:
+        """Return the p value of each feature: by the moments over permutations where all parts have them.
+
+        With the skewness g (at least 0) and the excess kurtosis k over permutations, of which
+        :mod:`omnirank.ensembles.permutation_moments` says which part is known, it is the larger one of the p values by
+        shifted gamma distributions with the skewness g and sqrt(g^2 + k / 1.5).
+        """
+        blocks = {part.block: part for part in parts}
+        alike = [np.array_equal(part.credit.moments, blocks[part.block].credit.moments) for part in parts]
+        if not all(alike) or not all(part.credit.moments.shape[1] for part in parts):
+            return RootSums._summed(parts).p_values_at_root(n_trees)
+        largest = np.max([part.credit.moments[0] for part in parts], axis=0)
+        some = largest > 0
+        sums = np.zeros((4, some.sum()))
+        for block, part in sorted(blocks.items()):
+            share = sum(other.n_trees for other in parts if other.block == block) / n_trees
+            deviation, skewness, rare = part.credit.moments[:, some]
+            size = share * deviation / largest[some]
+            at = share * part.credit.row[some] / largest[some]
+            sums += np.array([at, size**2, size**3 * skewness, size**4 * rare])
+        at, variance, third, fourth = sums
+        skewness = np.maximum(third, 0.0) / variance**1.5
+        further = np.sqrt(skewness**2 + fourth / (1.5 * variance**2))
+        tails = [_upper_tail(at, variance, x, np.zeros(len(x))) for x in (skewness, further)]
+        values = np.ones(len(some))
+        values[some] = np.maximum(*tails)
+        return values
+
+    @staticmethod
+    def _summed(parts: Sequence[RootSums]) -> ExampleSums:
+        """Sums over all trees."""
         blocks: dict[int, np.ndarray] = {}
         for block, credit, n_trees in parts:
             sums = n_trees * credit.by_example

@@ -66,6 +66,8 @@ class RootCredit(NamedTuple):
         What groups would add that meet themselves.
     n_values : ndarray of int (features,)
         How many different values each feature has; the negative number of levels.
+    moments : ndarray (3, features)
+        Standard deviation, skewness and excess kurtosis over permutations of the target; (3, 0): not defined.
     """
 
     row: np.ndarray
@@ -73,6 +75,7 @@ class RootCredit(NamedTuple):
     by_example: np.ndarray
     of_themselves: np.ndarray
     n_values: np.ndarray
+    moments: np.ndarray = np.zeros((3, 0))
 
     def added(self, other: RootCredit) -> RootCredit:
         """Return the credit by the columns of both."""
@@ -144,7 +147,7 @@ def root_credit(
     parts = [np.zeros((2, n_features, min(width, n_columns - start))) for start in starts]
     n_values = np.ones(n_features, np.int64)
     by_example = np.zeros((n_features if n_places else 0, n_places))
-    for values in _blocks(table, max(1, _MOST_CELLS // max(n, 1))):
+    for values in value_blocks(table, max(1, _MOST_CELLS // max(n, 1))):
         for start, part in zip(starts, parts, strict=True):
             own = np.ascontiguousarray(u[:, start : start + width])
             sums = np.array([own.sum(axis=0), np.einsum("ij,ij->j", own, own), w @ own])
@@ -170,8 +173,8 @@ def _grouped(groups: np.ndarray) -> Any:
     return Grouped(rows[np.argsort(group[rows], kind="stable")], starts, group)
 
 
-def _blocks(table: Table, width: int) -> Iterator[Any]:
-    """Examples by their values of each feature, some features at a time; of sparse ones those that are not 0."""
+def value_blocks(table: Table, width: int) -> Iterator[Any]:
+    """Yield examples by their values of each feature, some features at a time; of sparse ones those that are not 0."""
     for start in range(0, table.n_columns, width):
         features = np.arange(start, min(start + width, table.n_columns))
         nominal = table.is_nominal[features]

@@ -129,7 +129,7 @@ class ScoreSums:
         further = below.p_values(scores.count, *scores.finish())
         if not SCORES[name].has_root:
             return further
-        at_root = RootSums.summed(self.at_root[name]).p_values_at_root(scores.count)
+        at_root = RootSums.p_values(self.at_root[name], scores.count)
         # of two tests; 1 - p may be 0, so that its logarithm is infinite
         with np.errstate(divide="ignore"):
             either = -np.expm1(2 * np.log1p(-np.minimum(at_root, further)))

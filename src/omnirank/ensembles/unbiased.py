@@ -11,6 +11,7 @@ from scipy import sparse
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
+from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
 from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree, ScoreOptions
@@ -158,8 +159,20 @@ def credit_at_root(
         n_features = plan.dataset.n_features
         shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
         row, table, by_example, of_themselves = map(np.zeros, shapes)
-        credit = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
-    return credit
+        return RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
+    return credit._replace(moments=_moments_at_root(plan, described)) if n_places else credit
+
+
+def _moments_at_root(plan: GrowingPlan, described: DescribedParts) -> np.ndarray:
+    """Moments over permutations of the target; none with different weights, groups or unlabelled examples."""
+    weight = plan.weight[plan.weight > 0]
+    n_columns = sum(len(part.owner) for part in described.own)
+    exchangeable = plan.dataset.target is not None and not described.features and (weight == weight[0]).all()
+    if not exchangeable or plan.groups is not None or n_columns * len(weight) > _MOST_CELLS:
+        return np.zeros((3, 0))
+    used = plan.weight > 0
+    columns = np.concatenate([judges.values[used] for judges in _judges(plan, described.own)], axis=1)
+    return permutation_moments(plan.dataset.features.take(np.flatnonzero(used)), columns / np.sqrt(weight[0]))
 
 
 def _judges(plan: GrowingPlan, parts: tuple[_DenseColumns | _SparseColumns, ...]) -> Iterator[Judges]:
