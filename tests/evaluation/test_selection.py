@@ -327,3 +327,13 @@ def test_a_seed_holds_for_a_ranker_without_one():
     for n_folds in ("x", [3], 1):
         with pytest.raises(ParameterError, match="n_folds"):
             om.select(om.UnivariateRanker(), data, n_folds=n_folds)
+
+
+@pytest.mark.slow
+def test_redundancy_works_with_a_ranker_that_keeps_its_sums():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 4))
+    x[:, 1] = x[:, 0] + rng.normal(0, 0.01, 60)
+    ranker = om.EnsembleRanker(n_trees=10, random_state=0)
+    selected = om.select(ranker, x, x[:, 0] + x[:, 2], redundancy=0.9, n_folds=3, random_state=0)
+    assert len({"x0", "x1"} & set(selected.names)) == 1

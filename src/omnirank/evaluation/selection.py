@@ -6,7 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -569,7 +569,8 @@ class _Judged:
             names = _representatives(ranking, groups)
             most, last = len(names), dict.fromkeys(ranking.names, 0)
             places = last | {name: most - i for i, name in enumerate(names)}
-            ranking = replace(ranking, scores=np.array([places[name] for name in ranking.names], np.float64))
+            scores = np.array([places[name] for name in ranking.names], np.float64)
+            ranking = Ranking(ranking.names, scores, ranking.method)  # places: no sums, errors or p values fit them
         sizes = [min(size, most) for size in self.sizes]
         if self.by == "forest":
             return [self._by_forest(ranking, size, parts, n_jobs) for size in sizes]
