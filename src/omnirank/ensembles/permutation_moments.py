@@ -103,7 +103,7 @@ def permutation_moments(table: Table, target: np.ndarray) -> np.ndarray:
     places = np.zeros((2, table.n_columns), np.int64)
     for values in value_blocks(table, max(1, _MOST_CELLS // max(n, 1))):
         for j in np.flatnonzero(_tied(values, n)):
-            counts, known = _counts(values, j, n)
+            counts, known = _counts(values, int(j), n)
             pattern, mask = (bool(values.nominal[j]), counts.tobytes()), np.packbits(known).tobytes()
             places[0, values.features[j]] = patterns.setdefault(pattern, len(patterns))
             places[1, values.features[j]] = masks.setdefault(mask, len(masks))
@@ -234,7 +234,7 @@ def _target_kernels(target: np.ndarray, masks: list[np.ndarray]) -> Kernel:
     n, n_columns = target.shape
     rows = np.unique(np.linspace(0, n - 1, min(n, max(64, _MOST_PAIRS // max(n * len(masks), 1)))).astype(np.int64))
     sums = [
-        _target_sums(target, np.unpackbits(np.stack(some), axis=1, count=n).astype(bool), rows)
+        _target_sums(target, np.unpackbits(some, axis=1, count=n).astype(bool), rows)
         for some in np.array_split(np.array(masks), len(masks) * n * (n_columns + len(rows)) // _MOST_CELLS + 1)
         if len(some)
     ]
