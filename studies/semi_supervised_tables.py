@@ -62,7 +62,7 @@ def semi_supervised_ranks() -> str:
     for name, rank in found.average_ranks.items():
         better = table[name] - table[BASE]
         counts = "" if name == BASE else f"{(better > 0).sum()} / {(better < 0).sum()}"
-        p = "" if name == BASE else p_text(wilcoxon_test(table[name], table[BASE]).p_value)
+        p = "" if name == BASE else p_text(wilcoxon_test(table[name], table[BASE], "normal").p_value)
         rows.append([name, number(rank, 2), counts, p])
     head = ["ranking", "average rank", "better / worse than supervised RF unbiased", "p (Wilcoxon)"]
     return markdown(head, rows) + "\n\n" + outcome(found)

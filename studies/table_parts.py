@@ -117,7 +117,7 @@ def relevance_table(study: str, measure: str, control: str, name: str, methods: 
     table = rounded(values(study, measure), **rounding)
     larger = MEASURES[measure].larger_is_better
     printed = published(name)["p"]
-    tests = [wilcoxon_test(table[method], table[control]).p_value for method in methods]
+    tests = [wilcoxon_test(table[method], table[control], "normal").p_value for method in methods]
     rejected = correct_p_values(tests).rejected
     rows = []
     for method, p, is_rejected in zip(methods, tests, rejected, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -178,13 +179,35 @@ def test_critical_values_in_the_tables_of_demsar(alpha, distance, quantiles):
 def test_wilcoxon_with_corrected_ties_as_in_scipy(differences):
     if len(set(map(abs, differences))) == 1:
         return
-    found = wilcoxon_test(differences, np.zeros(len(differences)), tie_correction=True)
+    found = wilcoxon_test(differences, np.zeros(len(differences)), "tie-corrected")
     expected = stats.wilcoxon(differences, zero_method="zsplit", correction=False, method="asymptotic")
     assert min(found.first, found.second) == pytest.approx(expected.statistic)
     assert found.p_value == pytest.approx(expected.pvalue)
     if len(set(map(abs, differences))) == len(differences):
-        plain = wilcoxon_test(differences, np.zeros(len(differences)))
+        plain = wilcoxon_test(differences, np.zeros(len(differences)), "normal")
         assert plain.p_value == pytest.approx(expected.pvalue)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=10))
+@draws(30)
+def test_exact_wilcoxon_counts_all_assignments_of_signs(differences):
+    found = wilcoxon_test(differences, np.zeros(len(differences)))
+    ranks = stats.rankdata(np.abs(differences))[np.array(differences) != 0]
+    uneven = [abs(np.dot(signs, ranks)) for signs in product((-1, 1), repeat=len(ranks))]
+    observed = abs(found.first - found.second)
+    assert found.p_value == pytest.approx(np.mean(np.array(uneven) >= observed - 1e-9))
+    assert wilcoxon_test(differences, np.zeros(len(differences)), "exact") == found
+
+
+def test_exact_wilcoxon_as_in_scipy_and_five_wins_of_five():
+    assert wilcoxon_test([1, 2, 3, 4, 5], [0] * 5).p_value == 0.0625
+    differences = np.arange(1, 31) * np.where(np.arange(30) % 3, 1, -1)
+    expected = stats.wilcoxon(differences, method="exact").pvalue
+    assert wilcoxon_test(differences, np.zeros(30)).p_value == pytest.approx(expected)
+    many = np.tile(differences, 2)
+    assert wilcoxon_test(many, np.zeros(60)) == wilcoxon_test(many, np.zeros(60), "normal")
+    with pytest.raises(ParameterError, match="method='zsplit'"):
+        wilcoxon_test([1], [0], "zsplit")
 
 
 def test_wilcoxon_of_equal_methods_and_of_rounded_numbers():
