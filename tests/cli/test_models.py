@@ -58,6 +58,11 @@ def test_a_forest_is_fitted_written_and_used():
     assert written["kind"].tolist() == expected.predict(new()).tolist()
     assert written["name"].tolist() == [f"00{i}" for i in range(50, 80)]
     assert np.allclose(written["p(small)"] + written["p(tall)"], 1)
+    say("predict m.omr new.csv --out why.csv --explain 2")
+    because = pd.read_csv("why.csv")["because"]
+    first = expected.explain(new()).example(0).iloc[0]
+    assert because[0].startswith(f"{first['feature']} {first['contribution']:+.3g}, ")
+    assert because[0].count(",") == 1
 
 
 @pytest.mark.every(2)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _PREDICTIONS = (".csv", ".csv.gz", ".parquet", ".pq")
 _SINGLE = "One pruned tree instead of a forest; without target, a tree of clusters."
+_EXPLAIN = "Write the N features that contribute most to each prediction too."
 _OUT = "Predictions (.csv or .parquet); for a folder of Parquet files, a new folder."
 _DATA = "A file (ARFF, CSV, TSV, Parquet, MATLAB; .gz too), or a folder or pattern of Parquet files."
 
@@ -79,6 +80,7 @@ def predict(
     threshold: Annotated[
         float | None, option("--threshold P", "Smallest probability of a predicted label (default: 0.5).")
     ] = None,
+    explain: Annotated[int | None, option("--explain N", _EXPLAIN, min=1)] = None,
     jobs: options.Jobs = -1,
     ignore: reading.Ignore = None,
     separator: reading.Separator = None,
@@ -105,7 +107,7 @@ def predict(
     fitted = load_model(model)
     if "n_jobs" in fitted.get_params(deep=False):
         fitted.set_params(n_jobs=jobs)
-    wanted: dict[str, Any] = {"probabilities": probabilities, "threshold": threshold}
+    wanted: dict[str, Any] = {"probabilities": probabilities, "threshold": threshold, "explain": explain}
     if in_parts:
         _predict_parts(fitted, data, out, how, wanted)
         return

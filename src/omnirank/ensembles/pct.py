@@ -25,6 +25,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.models import JsonFields, value_to_json
 from omnirank.data.notes import caller_outside
 from omnirank.data.table import Levels, Table
+from omnirank.ensembles.explanation import Explaining
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.predictor import (
     PCTClassifierBase,
@@ -103,7 +104,7 @@ class ForestParameters(GrowthParameters):
     n_jobs: int | None = field(default=None, kw_only=True)
 
 
-class SingleTree(PCTPredictor):
+class SingleTree(Explaining, PCTPredictor):
     """One tree: growing, pruning and looking at it."""
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {"pruning": choice("auto", "m5", None) | number(0)}
@@ -340,7 +341,7 @@ class PCTRegressor(TreeParameters, SingleTree, PCTRegressorBase):
 # -- forests --------------------------------------------------------------------------------------------------
 
 
-class Forest(PCTPredictor):
+class Forest(Explaining, PCTPredictor):
     """Many trees: growing them, adding to them, averaging them."""
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {"n_trees": count(1), "oob_score": FLAG}
@@ -558,6 +559,7 @@ class Forest(PCTPredictor):
         if plan is not None:
             for i, bag in enumerate(seen):
                 bag[used] = plan.counts(i) > 0
+        self._seen = np.packbits(seen, axis=1)  # for explanations
         means, covered, self.oob_error_ = self._judged_out_of_bag(training, self.trees_, seen)
         self._keep_out_of_bag(means, covered)
 
@@ -590,7 +592,7 @@ class Forest(PCTPredictor):
         return features
 
     def _clear_out_of_bag(self) -> None:
-        for name in ("oob_error_", "oob_decision_function_", "oob_prediction_"):
+        for name in ("oob_error_", "oob_decision_function_", "oob_prediction_", "_seen"):
             self.__dict__.pop(name, None)
 
 

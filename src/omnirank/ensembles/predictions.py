@@ -12,6 +12,7 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.files import replacing
+from omnirank.core.parameters import check, count
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice, choose_columns
@@ -20,6 +21,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_columns, columns_like, recode
 from omnirank.data.parquet import import_pyarrow
 from omnirank.data.table import Table, is_made_up
+from omnirank.ensembles.explanation import reasons
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.parts import ParquetFile
 from omnirank.shards.source import ShardSource
@@ -27,7 +29,12 @@ from omnirank.tasks import get_task
 
 
 def prediction_frame(
-    model: Any, X: FeaturesLike, *, probabilities: bool = False, threshold: float | None = None
+    model: Any,
+    X: FeaturesLike,
+    *,
+    probabilities: bool = False,
+    threshold: float | None = None,
+    explain: int | None = None,
 ) -> pd.DataFrame:
     """Return what a fitted tree or forest predicts, as a data frame.
 
@@ -42,6 +49,8 @@ def prediction_frame(
         there are several targets.
     threshold : float, optional
         Label sets: frequency from which a label is predicted, by default 1/2.
+    explain : int, optional
+        Add a column ``because``: the features with the largest contributions to each prediction, so many of them.
 
     Returns
     -------
@@ -60,12 +69,20 @@ def prediction_frame(
     """
     if not hasattr(model, "predict_means"):
         _refuse_options(model, probabilities, threshold)
+        if explain is not None:
+            raise ParameterError("explain", explain, f"{type(model).__name__} predicts no target")
         return pd.DataFrame({"cluster": model.predict(X)})
     if probabilities and not hasattr(model, "predict_proba"):
         _refuse_options(model, probabilities, None)
     cut = model._threshold(threshold)
-    means = model.predict_means(X)
+    if explain is not None and not hasattr(model, "explain"):
+        raise ParameterError("explain", explain, f"{type(model).__name__} is no mean of trees: leave it out")
+    table = model._table(X)
+    means = model._means(table)
     frame = _by_target(model, model._decide(means, cut))
+    if explain is not None:
+        because = reasons(model, table, means, cut, check("explain", explain, count(1)))
+        frame = pd.concat([frame, pd.DataFrame({"because": because})], axis=1)
     if probabilities:
         frame = pd.concat([frame, _shares(model, means)], axis=1)
     again = frame.columns[frame.columns.duplicated()]
@@ -119,6 +136,7 @@ def predict_shards(
     ignore: ColumnChoice | None = None,
     probabilities: bool = False,
     threshold: float | None = None,
+    explain: int | None = None,
     max_memory: int | str | None = None,
 ) -> list[Path]:
     """Predict the target of examples in parts, and write the predictions as Parquet files, one per part.
@@ -142,6 +160,8 @@ def predict_shards(
         Whether there is also a column for the probability of each class or label.
     threshold : float, optional
         Label sets: frequency from which a label is predicted, by default 1/2.
+    explain : int, optional
+        Add a column ``because``: the features with the largest contributions to each prediction, so many of them.
     max_memory : int, str or None
         What blocks of rows may take while they are read, as in :func:`omnirank.open_shards`.
 
@@ -170,7 +190,7 @@ def predict_shards(
     keys, features = _chosen(parts, model._features, key, ignore)
     names = _file_names(parts)
     folder = _new_folder(folder)
-    options: dict[str, Any] = {"probabilities": probabilities, "threshold": threshold}
+    options: dict[str, Any] = {"probabilities": probabilities, "threshold": threshold, "explain": explain}
     unseen: dict[str, tuple[Any, str]] = {}
     written = []
     _, parquet = import_pyarrow()

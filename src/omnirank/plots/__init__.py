@@ -3,6 +3,7 @@
 from omnirank.plots.curves import plot_convergence, plot_curves, plot_selection
 from omnirank.plots.methods import plot_critical_difference, plot_radar
 from omnirank.plots.ranking import (
+    plot_explanation,
     plot_fuji,
     plot_overlay,
     plot_rank_intervals,
@@ -17,6 +18,7 @@ __all__ = [
     "plot_convergence",
     "plot_critical_difference",
     "plot_curves",
+    "plot_explanation",
     "plot_fuji",
     "plot_group_shares",
     "plot_hierarchy",

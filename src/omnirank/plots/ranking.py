@@ -31,6 +31,7 @@ from omnirank.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from omnirank.ensembles.explanation import Explanation
     from omnirank.evaluation.stability import Stability
 
 # Dots instead of bars where the smallest score is above this share of the largest.
@@ -361,3 +362,61 @@ def _places(ranks: dict[str, int], shown: Sequence[str], k: int) -> dict[str, fl
     top = min(k, len(ranks))
     found = {name: float(ranks[name]) for name in shown if ranks[name] <= k}
     return found | {name: top + 1.6 + np.float64(i).item() for i, name in enumerate(beyond)}
+
+
+def plot_explanation(
+    explanation: Explanation, i: int = 0, column: str | None = None, *, k: int = 10, ax: Axes | None = None
+) -> Axes:
+    """Draw how the contributions of features lead from the base to the prediction of one example.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        What ``explain`` of a forest returned.
+    i : int
+        Number of the example, from 0.
+    column : str, optional
+        What is explained; by default the number, or the class that is predicted.
+    k : int
+        Number of features; the others are one bar.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data = om.datasets.load_sample("iris")
+    >>> forest = om.PCTForestClassifier(n_trees=10, random_state=0).fit(data)
+    >>> len(forest.explain(data).plot(0, k=2).patches)
+    3
+    """
+    check("k", k, count(1))
+    table = explanation.example(i, column)
+    row = explanation._rows(i)
+    c = int(explanation._toward(row, column)[1][0])
+    base = float(explanation.base[row[0], c])
+    steps = table["contribution"].to_numpy()
+    names = [
+        f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
+        for name, value in zip(table["feature"][:k], table["value"][:k], strict=True)
+    ]
+    if len(steps) > k:
+        names.append(counted(len(steps) - k, "other feature"))
+        steps = np.append(steps[:k], steps[k:].sum())
+    if ax is None:
+        ax = new_axes(width=7.0, height=1.4 + 0.28 * len(steps))
+    ends = base + np.cumsum(steps)
+    colours = [BAR if step >= 0 else CHOSEN for step in steps]
+    ax.barh(np.arange(len(steps)), steps, left=ends - steps, height=0.72, color=colours, zorder=2)
+    for place, step, end in zip(range(len(steps)), steps, ends, strict=True):
+        ax.annotate(f" {step:+.3g} ", (end, place), ha="left" if step >= 0 else "right", va="center", fontsize="small")
+    ax.axvline(base, color=FAINT, linewidth=0.8, linestyle="--", zorder=3)
+    ax.axvline(ends[-1], color=INK, linewidth=0.8, zorder=3)
+    ax.margins(x=0.15)
+    name_rows(ax, names)
+    what = explanation.column_names[c]
+    target = explanation.targets[0]
+    what = what if what == target or len(explanation.targets) > 1 else f"{target} = {what}"
+    data = f"{explanation.name}, " if explanation.name else ""
+    title = f"{data}example {row[0]}, {what}: {ends[-1]:.4g}, {base:.4g} without any test"
+    return finish(ax, "dashed: without any test; blue raises, orange lowers", grid="x", title=title)
