@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parallel import parallel_results, worker_count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import amount_in_words, counted, did_you_mean
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike
 from omnirank.data.table import Table, chosen_numbers, is_sparse
-from omnirank.measures.table import first_largest
+from omnirank.measures.table import first_largest, reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import leaves_of, row_blocks
@@ -174,7 +174,7 @@ class Explanation:
                 raise ParameterError("column", column, f"choose one of {known}{hint}")
             chosen = np.full(len(rows), self.column_names.index(column))
         elif self.variable.min() < self.variable.max():
-            raise ParameterError(f"there are several targets: give column=, such as {self.column_names[0]!r}")
+            raise ParameterError(f"there are several targets: give {setting('column', self.column_names[0])}")
         else:
             chosen = first_largest(self.prediction[rows])
         return self.contributions[rows, :, chosen], chosen
@@ -234,7 +234,8 @@ def _bags(model: Any, table: Table) -> np.ndarray:
     """Which trees have seen which examples (trees, examples)."""
     packed = getattr(model, "_seen", None)
     if packed is None:
-        raise ParameterError("oob", True, "the bags are not known: fit a forest with oob_score=True, in memory")
+        fitted = f"fit a forest with {setting('oob_score', True)}, in memory"
+        raise ParameterError("oob", True, f"the bags are not known: {fitted}")
     n = len(model._labelled)
     if table.n_rows != n:
         raise ParameterError("oob", True, f"X must be the training data, of {counted(n, 'example')}")
@@ -404,7 +405,7 @@ def reasons(model: Any, table: Table, means: np.ndarray, threshold: float, n: in
     for start in range(0, len(means), step):
         own = means[start : start + step]
         if is_labels:
-            told = own >= threshold
+            told = reaches(own, threshold)
         else:
             told = np.zeros(own.shape, bool)
             for v in range(columns.n_variables):

@@ -412,6 +412,7 @@ def plot_explanation(
         ax.annotate(f" {step:+.3g} ", (end, place), ha="left" if step >= 0 else "right", va="center", fontsize="small")
     ax.axvline(base, color=FAINT, linewidth=0.8, linestyle="--", zorder=3)
     ax.axvline(ends[-1], color=INK, linewidth=0.8, zorder=3)
+    ax.use_sticky_edges = False  # room for the numbers beside the bars
     ax.margins(x=0.15)
     name_rows(ax, names)
     what = explanation.column_names[c]
