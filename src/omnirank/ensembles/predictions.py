@@ -50,7 +50,7 @@ def prediction_frame(
     threshold : float, optional
         Label sets: frequency from which a label is predicted, by default 1/2.
     explain : int, optional
-        Add a column ``because``: the features with the largest contributions to each prediction, so many of them.
+        Add a column ``because`` with this many features: those that contribute most to each prediction.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def predict_shards(
     threshold : float, optional
         Label sets: frequency from which a label is predicted, by default 1/2.
     explain : int, optional
-        Add a column ``because``: the features with the largest contributions to each prediction, so many of them.
+        Add a column ``because`` with this many features: those that contribute most to each prediction.
     max_memory : int, str or None
         What blocks of rows may take while they are read, as in :func:`omnirank.open_shards`.
 
