@@ -17,7 +17,7 @@ _FOLLOWED = {
     "Data": "File= TestSet=None PruneSet=None XVal=10 RemoveMissingTarget=No",
     "Attributes": "Target=Default Clustering=Default Descriptive=Default Key=None Disable=None Weights=Normalize",
     "Constraints": "MaxDepth=Infinity",
-    "Model": "MinimalWeight=2.0 NominalSubsetTests=Yes",
+    "Model": "MinimalWeight=2.0",
     "Tree": "Heuristic=Default PruningMethod=Default M5PruningMult=2.0 FTest=1.0 SplitPosition=Exact",
     "Ensemble": "Iterations=100 EnsembleMethod=Bagging EnsembleBootstrapping=Undefined SelectRandomSubspaces=0 "
     "FeatureRanking=None FeatureRankingPerTarget=No SymbolicWeight=0.5 SortRankingByRelevance=Yes "
@@ -36,8 +36,8 @@ _NOT_FOLLOWED = {
     "Attributes": "ClusteringWeights=1.0 ReduceMemoryNominalAttrs=No GIS=None",
     "Constraints": "Syntactic=None MaxSize=Infinity MaxError=0.0",
     "Nominal": "MEstimate=1.0",
-    "Model": "MinimalNumberExamples=0 MinimalKnownWeight=0.0 ParamTuneNumberFolds=10 ClassWeights=0.0 "
-    "LoadFromModelFile=No",
+    "Model": "NominalSubsetTests=Yes MinimalNumberExamples=0 MinimalKnownWeight=0.0 ParamTuneNumberFolds=10 "
+    "ClassWeights=0.0 LoadFromModelFile=No",
     "Tree": "HeuristicComplexity=N2 SetDistance=GSMDistance TupleDistance=Euclidean TSDistance=DTW 1-SE-Rule=No "
     "BinarySplit=Yes ConvertToRules=No AlternativeSplits=No Optimize=[] MSENominal=No SplitSampling=None "
     "MissingClusteringAttrHandling=EstimateFromParentNode MissingTargetAttrHandling=ParentNode "
