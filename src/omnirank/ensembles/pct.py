@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.files import StoredArrays, own_heading, packed_arrays
+from omnirank.core.files import StoredArrays
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain, check_parameters, choice, count, number
 from omnirank.core.ranking.ranking import Ranking
@@ -36,24 +36,17 @@ from omnirank.ensembles.predictor import (
     weighted_data,
 )
 from omnirank.ensembles.run import AskedLevel, DealtSamples, Limits, SampleTask, TreeRun, WholeData, growing_samples
-from omnirank.ensembles.supervision import Supervision, ToFit, check_feature_weights, weights_digest
+from omnirank.ensembles.supervision import Supervision, ToFit, check_feature_weights
 from omnirank.shards.dataset import ShardedDataset, check_given
-from omnirank.shards.folders import checkpoints_of
 from omnirank.shards.summary import ColumnSummary
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
 from omnirank.trees.pruning import M5_PENALTY, Pruning
-from omnirank.trees.tree import Tree, arrays_of_trees, trees_of_arrays
+from omnirank.trees.tree import Tree
 
 # What a task may name as its default.
 _PRUNINGS = {None: None, "m5": Pruning(M5_PENALTY), "plain": Pruning(1.0, plain=True)}
-
-
-# Format of the trees of a sample that a run keeps.
-_FORMAT = "omnirank-trees"
-# Parameters that say how many trees there are and who grows them, or that are no numbers and texts.
-_NOT_OF_A_TREE = ("n_trees", "n_jobs", "oob_score", "random_state", "feature_weights")
 
 Self = TypeVar("Self", bound="SingleTree")
 ForestSelf = TypeVar("ForestSelf", bound="Forest")
@@ -420,18 +413,8 @@ class Forest(Explaining, PCTPredictor):
         read_features(self, data.example, reset=True)
         check_feature_weights(self.feature_weights, data.example)
         samples = growing_samples(data, entropy, self.supervision)
-        parameters = self.get_params(deep=False)
-        decisive = {
-            "forest": type(self).__name__,
-            "parameters": {name: repr(value) for name, value in parameters.items() if name not in _NOT_OF_A_TREE},
-            "feature_weights": weights_digest(self.feature_weights),
-            "entropy": entropy,
-            "samples": repr(samples),
-        }
-        checkpoints = checkpoints_of(data, decisive, self.random_state is not None)
-        growing = partial(weighted_data, parameters.get("class_weight"), entropy, rules)
-        always = frozenset({0} if self.oob_score else ())
-        dealt = DealtSamples(data, samples, checkpoints, growing, self.n_jobs, always)
+        growing = partial(weighted_data, self.get_params(deep=False).get("class_weight"), entropy, rules)
+        dealt = DealtSamples(data, samples, growing, self.n_jobs)
         columns = GrowingData(data.example, entropy).target_columns(rules)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, self._to_fit(data.task))
         run = self._run(dealt, asked, data.feature_levels, columns.n_columns)
@@ -808,18 +791,6 @@ class _TreeWork:
     def merged(self, results: Mapping[int, list[Tree]], n_trees: int, n_samples: int) -> list[Tree]:
         """Return the trees of all samples, in the order of their numbers."""
         return [results[i % n_samples][i // n_samples] for i in range(n_trees)]
-
-    def packed(self, result: list[Tree]) -> bytes:
-        """Return trees as a file holds them."""
-        return packed_arrays(own_heading(_FORMAT, 1), arrays_of_trees(result))
-
-    def unpacked(self, content: bytes, task: SampleTask) -> list[Tree]:
-        """Return the trees that a file holds."""
-        stored = StoredArrays(content, "checkpoint", _FORMAT, range(1, 2), "trees")
-        trees = trees_of_arrays(stored, self.levels, self.n_values)
-        if len(trees) != len(task.trees):
-            raise DataError(f"it holds {len(trees)} trees in place of {len(task.trees)}")
-        return trees
 
 
 def _spread(summary: ColumnSummary, levels: Levels | None) -> np.ndarray:

@@ -50,14 +50,14 @@ class ShardedDataset(PickledWithoutCaches):
         Some rows in memory, with the features, levels, target and task of all.
     summary : Summary
         What a pass over all rows found.
-    scratch, checkpoint
+    scratch
         As in :func:`omnirank.open_shards`.
 
     Attributes
     ----------
     source : ShardSource
         The parts.
-    scratch, checkpoint
+    scratch
         As given.
     name, task, hierarchy, notes
         As of a `Dataset`.
@@ -82,11 +82,9 @@ class ShardedDataset(PickledWithoutCaches):
         like: Dataset,
         summary: Summary,
         scratch: PathLike | None = None,
-        checkpoint: PathLike | bool | None = None,
     ) -> None:
         self.source = source
         self.scratch = scratch
-        self.checkpoint = checkpoint
         self.name = like.name
         self.task = like.task
         self.hierarchy: Hierarchy | None = like.hierarchy
@@ -168,9 +166,7 @@ class ShardedDataset(PickledWithoutCaches):
 
     def select_features(self, features: Sequence[int | str] | np.ndarray) -> ShardedDataset:
         """Return the same examples with some features only, as `Dataset.select_features` does; no other is read."""
-        return ShardedDataset(
-            self.source, self._like.select_features(features), self._summary, self.scratch, self.checkpoint
-        )
+        return ShardedDataset(self.source, self._like.select_features(features), self._summary, self.scratch)
 
     def table_of(self, numbers: np.ndarray) -> Table:
         """Return the cells of some examples, as `tables` does, in the order asked for."""
@@ -364,7 +360,6 @@ def open_shards(
     task: str = "auto",
     max_memory: int | str | None = None,
     scratch: PathLike | None = None,
-    checkpoint: PathLike | bool | None = None,
     name: str | None = None,
 ) -> ShardedDataset:
     """Open data that need not fit in memory: Parquet files or a pyarrow dataset.
@@ -390,10 +385,6 @@ def open_shards(
     scratch : str or Path, optional
         Folder for rows that are dealt out to samples while trees are grown, which takes no more room than the rows; by
         default where the system has temporary files. They are removed when the run ends.
-    checkpoint : str, Path, bool or None
-        Folder in which the results of finished samples are kept until the run ends, so that the same run (data,
-        parameters, seed) goes on where it was killed. None: the folder ``.omnirank`` beside the files, where that is
-        possible; False: nothing is kept.
     name : str, optional
         Name of the data set; by default that of the folder or file.
 
@@ -431,7 +422,7 @@ def open_shards(
     n = len(roles.features)
     roles = replace(roles, features=tuple(range(n)), target=tuple(range(n, len(used))))
     like = dataset_from(content, roles, task=task, name=name or _name_of(source))
-    return ShardedDataset(parts, like, summary, scratch, checkpoint)
+    return ShardedDataset(parts, like, summary, scratch)
 
 
 def _roles(
