@@ -452,23 +452,6 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
     return samples
 
 
-def random_sample(data: ShardedDataset, entropy: int) -> Dataset:
-    """Return as many examples of data in parts, drawn at random, as leave room for a tree that is grown on them.
-
-    They are those of the first of the samples on which a forest would be grown.
-
-    Parameters
-    ----------
-    data : ShardedDataset
-        The data.
-    entropy : int
-        Root of the random streams.
-    """
-    samples = growing_samples(data, entropy, "auto")
-    with scratch_folder(data.scratch) as folder:
-        return deal_rows(data, samples, [0], folder, n_jobs=1).read(0)
-
-
 # -- the run ----------------------------------------------------------------------------------------------------
 
 

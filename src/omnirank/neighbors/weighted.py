@@ -15,7 +15,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, check_weights, count
 from omnirank.data.table import Table, is_sparse
-from omnirank.neighbors.cells import Ranges, feature_ranges
+from omnirank.neighbors.cells import feature_ranges
 
 # Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
 _CELLS = 1 << 21
@@ -109,53 +109,21 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     >>> weighted_neighbors(train, test, np.array([1.0, 0.0]), 2).tolist()
     [[0, 1]]
     """
-    return _nearest(train, test, weights, k, n_jobs)[0]
-
-
-def weighted_nearest(
-    train: Table, test: Table, weights: np.ndarray, k: int, ranges: Ranges
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `weighted_neighbors` returns, and the keys by which neighbours are ordered before their numbers.
-
-    The nearest of several blocks of training examples are those with the lowest keys.
-
-    Parameters
-    ----------
-    train, test, weights, k
-        As in `weighted_neighbors`.
-    ranges : Ranges
-        Ranges of all training examples, of which ``train`` are some.
-    """
-    from omnirank.neighbors.kernels.nearest import fill_keys
-
-    ids, examples = _nearest(train, test, weights, k, 1, ranges)
-    keys = np.empty(ids.shape)
-    fill_keys(examples.pairs(), ids, keys)
-    return ids, keys
-
-
-def _nearest(
-    train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None, ranges: Ranges | None = None
-) -> tuple[np.ndarray, Any]:
     weights = check_weights("weights", weights, train.n_columns, "feature")
     check("k", k, count(1))
     if not train.n_rows:
         raise DataError("there is no training example to be a neighbour")
     used = np.flatnonzero(weights)
-    if ranges is not None:
-        numeric = np.flatnonzero(~train.is_nominal)
-        kept = np.isin(numeric, used)
-        ranges = Ranges(ranges.low[kept], ranges.span[kept])
-    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max(), ranges)
+    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max())
     k = min(k, train.n_rows)
     if test.n_rows * train.n_rows * max(examples.n_columns, 1) <= _MOST_CELLS:
-        return nearest_of_all(examples.distances(), k), examples
+        return nearest_of_all(examples.distances(), k)
     ids = np.empty((test.n_rows, k), np.int32)
     left = np.arange(test.n_rows)
     for precision in examples.precisions:
         if len(left):
             left = _search(examples, left, precision, ids, train.n_rows, n_jobs)
-    return ids, examples
+    return ids
 
 
 def _search(
@@ -258,16 +226,11 @@ class Rough(NamedTuple):
     errors: np.ndarray
 
 
-def weighted_examples(
-    train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None
-) -> DenseExamples | SparseExamples:
-    """Return test and training examples ready for products; weights are positive, the largest is 1.
-
-    Ranges are given where the training examples are only some of all; the tables are dense then.
-    """
-    if ranges is None and _stays_sparse(train) and _stays_sparse(test):
+def weighted_examples(train: Table, test: Table, weights: np.ndarray) -> DenseExamples | SparseExamples:
+    """Return test and training examples ready for products; weights are positive, the largest is 1."""
+    if _stays_sparse(train) and _stays_sparse(test):
         return SparseExamples.of(train, test, weights)
-    return DenseExamples.of(train, test, weights, ranges)
+    return DenseExamples.of(train, test, weights)
 
 
 def _stays_sparse(table: Table) -> bool:
@@ -390,9 +353,9 @@ class DenseExamples:
     precisions: ClassVar[tuple[Any, ...]] = (np.float32, np.float64)
 
     @classmethod
-    def of(cls, train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None) -> DenseExamples:
+    def of(cls, train: Table, test: Table, weights: np.ndarray) -> DenseExamples:
         """Read the cells of both tables; features that no training example knows are left out."""
-        ranges = feature_ranges(train) if ranges is None else ranges
+        ranges = feature_ranges(train)
         numeric, nominal = np.flatnonzero(~train.is_nominal), np.flatnonzero(train.is_nominal)
         n_levels = np.array([len(train.levels[i] or ()) for i in nominal.tolist()], np.int64)
         known, several = ~np.isnan(ranges.span), n_levels > 1
