@@ -92,7 +92,7 @@ def test_the_sample_is_at_most_half_of_the_labelled_examples(tmp_path):
     frame = frame_of(300, missing=0.0)
     frame["kind"] = frame["kind"].where(np.arange(300) % 5 == 0)
     parts, _ = written(tmp_path, frame, [100])
-    _, streamed = both(parts, "kind", 150_000)
+    _, streamed = both(parts, "kind", 200_000)
     assert om.evaluate(scores_of(streamed), streamed, n_neighbors=3).n_test == 30
     with pytest.warns(UserWarning, match="n_neighbors=40, but there are only 30 labelled training examples"):
         om.evaluate(scores_of(streamed), streamed, n_neighbors=40)
