@@ -278,9 +278,6 @@ def _predictors() -> Iterator[tuple[str, Case]]:
 
 
 def _neighbors() -> Iterator[tuple[str, Case]]:
-    for task in ("classification", "multi-label", "hierarchical-multi-label"):
-        for layout in LAYOUTS:
-            yield f"MLkNN, {task}, {layout}", partial(predicted, om.MLkNN, data(task, layout))
     for task in (task for task in TASKS if task != "clustering"):
         for layout in LAYOUTS:
             whole = data(task, layout)
@@ -341,7 +338,7 @@ def estimators() -> dict[str, Any]:
 
 def predictors() -> dict[str, Any]:
     """Return the public estimators that predict from trees, grown on one table."""
-    return {name: made for name, made in estimators().items() if hasattr(made, "predict") and name != "MLkNN"}
+    return {name: made for name, made in estimators().items() if hasattr(made, "predict")}
 
 
 def relational() -> dict[str, Any]:
@@ -358,7 +355,7 @@ def quick(names: list[str]) -> list[str]:
         [
             *(method.name for method in om.methods()),
             *predictors(),
-            *("MLkNN", "evaluate", "RelationalFeatures"),
+            *("evaluate", "RelationalFeatures"),
             *relational(),
         ]
     ):

@@ -47,7 +47,6 @@ _FEWEST_AT_ONCE = 8
 # What an example adds to the tests that it reaches out of bag: about 8 numbers, for large trees.
 _BYTES_AN_EXAMPLE = 64
 
-# Name of the file that keeps the level of supervision.
 # Sums by example: so many groups in all, where samples have no rows in common, and in one sample. With g groups, the
 # sum of their squares is too large by at most a share of 1 / g, as some pairs of examples meet in a group.
 _GROUPS_OF_SAMPLES = 512
@@ -75,11 +74,6 @@ class Limits:
     n_trees: int | str
     sizes: tuple[int, ...] = ()
     max_seconds: float | None = None
-
-    @property
-    def at_once(self) -> bool:
-        """Whether all trees are begun at once, since nothing is decided on the way."""
-        return isinstance(self.n_trees, int) and self.max_seconds is None and not {*self.sizes} - {self.n_trees}
 
     def stops(self, n_samples: int = 1) -> Sequence[int]:
         """Return the numbers of trees at which a result is wanted, or the run may end.
@@ -166,11 +160,6 @@ class SampleTask(NamedTuple):
 
     sample: int
     trees: range
-
-    @property
-    def name(self) -> str:
-        """Name of the file that keeps the result."""
-        return f"sample-{self.sample}-trees-{self.trees.start}-{self.trees.stop}"
 
 
 def sample_tasks(numbers: range, n_samples: int) -> list[SampleTask]:
@@ -376,36 +365,34 @@ class DealtSamples:
     def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
         """Yield the level of supervision, that of a sample where the data have to tell it, and the work.
 
-        Rows are dealt out meanwhile; results are removed if nothing goes wrong.
+        Rows are dealt out meanwhile.
         """
         data = self.source
         level = settled_supervision(asked.supervision, data.n_targets > 0, data.n_labelled == data.n_examples)
         if level is not None and level.level < 1 and asked.feature_weights is not None:
             level = None
-        needed = sorted({task.sample for task in sample_tasks(range(limits.stops(self.n_samples)[-1]), self.n_samples)})
-        if level is not None:
-            self._take(level, None)
+        level = None if level is None else self._at(level, None)
+        tasks = sample_tasks(range(limits.stops(self.n_samples)[-1]), self.n_samples)
         with scratch_folder(data.scratch) as folder:
-            self._dealt = deal_rows(data, self.samples, needed, folder, self.n_jobs)
-            if level is None:
-                level = self._level_of_sample(asked)
+            self._dealt = deal_rows(data, self.samples, [task.sample for task in tasks], folder, self.n_jobs)
+            level = self._level_of_sample(asked) if level is None else level
             yield level, make_work(level, self.samples)
         self._dealt = None
 
-    def _level_of_sample(self, asked: AskedLevel) -> Supervision:
-        """Take the level and the weights that the first sample tells; nothing here keeps the sample."""
-        level, data = asked.of(self.sample(0))
-        self._take(level, data.feature_weights)
-        return level
-
-    def _take(self, level: Supervision, weights: np.ndarray | None) -> None:
+    def _at(self, level: Supervision, weights: np.ndarray | None) -> Supervision:
         """Take a level and weights; supervised trees need no unlabelled rows."""
         self._weights = weights
         if level.level == 1:
             self.samples = self.samples.of_labelled
+        return level
+
+    def _level_of_sample(self, asked: AskedLevel) -> Supervision:
+        """Take the level and the weights that the first sample tells."""
+        level, data = asked.of(self.sample(0))
+        return self._at(level, data.feature_weights)
 
     def results(self, work: Work, tasks: Sequence[SampleTask], before: Mapping[int, Any]) -> dict[int, Any]:
-        """Return the results by sample, two samples at a time.
+        """Return the results by sample, computed two samples at a time.
 
         What a task continues is sent to the worker that does the task, and to no other.
         """
@@ -414,16 +401,15 @@ class DealtSamples:
         if not on_cluster(self.n_jobs):  # whose workers have memory of their own, and a sample each
             n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(tasks))
             n_each = max(1, worker_count(self.n_jobs) // n_jobs)
-        dealt = replace(self._dealt, samples=self.samples)
-        grow = _SampleGrower(work, dealt, self._growing, self._weights, n_each)
-        continued = [(task, before.get(task.sample)) for task in tasks]
-        computed = run_parallel(grow, continued, n_jobs, description="growing trees on samples")
+        grow = _SampleGrower(work, replace(self._dealt, samples=self.samples), self._growing, self._weights, n_each)
+        given = [(task, before.get(task.sample)) for task in tasks]
+        computed = run_parallel(grow, given, n_jobs, description="growing trees on samples")
         return dict(before) | {task.sample: result for task, result in zip(tasks, computed, strict=True)}
 
 
 @dataclass(frozen=True, eq=False)
 class _SampleGrower:
-    """Reads a sample, does the work of a task on it, and returns the result, None for a constant target; picklable."""
+    """Reads a sample, does the work of a task on it, and returns the result; picklable."""
 
     work: Work
     dealt: DealtRows
@@ -464,23 +450,6 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
     samples = samples_within(data.source.max_memory, bytes_of_row, entropy, data.n_labelled, n_unlabelled)
     logger.info("trees grow on %s of %r", counted(samples.n_samples, "sample"), data.name)
     return samples
-
-
-def random_sample(data: ShardedDataset, entropy: int) -> Dataset:
-    """Return as many examples of data in parts, drawn at random, as leave room for a tree that is grown on them.
-
-    They are those of the first of the samples on which a forest would be grown.
-
-    Parameters
-    ----------
-    data : ShardedDataset
-        The data.
-    entropy : int
-        Root of the random streams.
-    """
-    samples = growing_samples(data, entropy, "auto")
-    with scratch_folder(data.scratch) as folder:
-        return deal_rows(data, samples, [0], folder, n_jobs=1).read(0)
 
 
 # -- the run ----------------------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.errors import DataError, ParameterError, logger, setting
 from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.seeds import stream
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice
@@ -35,6 +36,8 @@ from omnirank.shards.summary import Summary, summary_of
 _KINDS = {"number": "numeric", "nothing": "numeric", "date": "date"}
 # Whole numbers are in doubt as classes where there are more of them, and more than one per so many examples.
 _MANY = 20
+# Number of the random stream by which a sample is drawn.
+_SAMPLE = 4
 
 
 class ShardedDataset(PickledWithoutCaches):
@@ -163,6 +166,40 @@ class ShardedDataset(PickledWithoutCaches):
     def take(self, rows: Any) -> Dataset:
         """Return some examples (slice, mask or numbers) as a data set in memory, in the order asked for."""
         return self.dataset_of(self.table_of(chosen_numbers(rows, self.n_examples)))
+
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        """Which examples have a known target value; only targets are read."""
+        if not self.n_targets:
+            return np.zeros(self.n_examples, bool)
+        return np.concatenate([target.labelled for target in self.targets()])
+
+    def sample(self, entropy: int, without: Sequence[int] | np.ndarray = ()) -> Dataset:
+        """Return all examples where they fit in memory, else as many as do, drawn at random, in their order.
+
+        If there are enough of them, at least half of these are labelled.
+
+        Parameters
+        ----------
+        entropy : int
+            Root of the random streams.
+        without : sequence of int
+            Numbers of examples that are left out.
+        """
+        rows = np.setdiff1d(np.arange(self.n_examples), without)
+        if self.fits_in_memory:
+            return self.read().take(rows) if len(without) else self.read()
+        most = max(2, self.source.max_memory * self.n_examples // self.n_bytes_of_fit)
+        known = self.labelled[rows]
+        n_known = int(known.sum())
+        n_labelled = min(n_known, max(round(most * n_known / len(rows)), most // 2, most - len(rows) + n_known))
+        logger.info("%r does not fit in memory: %d of its examples are used, drawn at random", self.name, most)
+        rng = stream(entropy, _SAMPLE)
+        drawn = [
+            rng.choice(own, min(len(own), n), replace=False)
+            for own, n in ((rows[known], n_labelled), (rows[~known], most - n_labelled))
+        ]
+        return self.take(np.sort(np.concatenate(drawn)))
 
     def select_features(self, features: Sequence[int | str] | np.ndarray) -> ShardedDataset:
         """Return the same examples with some features only, as `Dataset.select_features` does; no other is read."""

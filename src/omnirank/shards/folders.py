@@ -14,8 +14,6 @@ from omnirank.core.types import PathLike
 
 _SCRATCH_PREFIX = "omnirank-rows-"
 _LOCK = "in-use"
-_RUN_PREFIX = "run-"
-_SEAL_BYTES = 16
 
 
 @contextmanager
