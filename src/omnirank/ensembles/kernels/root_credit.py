@@ -241,14 +241,14 @@ def _open_kernel(nominal, m, total, room):
     room.parts[2, m - 1] = 0.0
     for v in range(m - 2, -1, -1):
         right += room.weight[v + 1]
-        x = 1.0 / (total * room.share[v]) + 1.0 / right
-        room.step[v] = (room.weight[v] + room.weight[v + 1]) / chances * x
-        room.parts[2, v] = room.parts[2, v + 1] + room.step[v] * (right / total) ** 2
-        room.parts[1, v + 1] = room.step[v] * room.share[v] * (right / total)
-    for k in range(2):
-        room.parts[k, 0] = 0.0
+        x = right / total
+        room.step[v] = (room.weight[v] + room.weight[v + 1]) / (chances * total * room.share[v] * x)
+        room.parts[1, v + 1] = room.step[v] * room.share[v] * x
+        room.parts[2, v] = room.parts[2, v + 1] + room.step[v] * x * x
+    room.parts[0, 0] = 0.0
+    room.parts[1, 0] = 0.0
     for v in range(m - 1):
-        room.parts[0, v + 1] = room.parts[0, v] + room.step[v] * room.share[v] ** 2
+        room.parts[0, v + 1] = room.parts[0, v] + room.step[v] * room.share[v] * room.share[v]
         room.parts[1, v + 1] += room.parts[1, v]
 
 
