@@ -188,6 +188,8 @@ ERRORS = [
     ("predict m.omr parts -o parts", "new or empty folder"),
     ("predict m.omr parts -o o --read max_memory=much", "--read max_memory=much: it is not an amount of memory"),
     ("predict m.omr parts -o o --key nme", "--key nme: there is no such column"),
+    (RANK + "-k2 -k1", "--top is given more than once"),
+    (RANK + "--seed 1 --seed=2", "--seed is given more than once"),
 ]  # fmt: skip
 
 

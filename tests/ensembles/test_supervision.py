@@ -96,6 +96,26 @@ def test_workers_change_no_bit_of_the_choice(jobs):
     assert one == other
 
 
+def test_bags_are_not_empty_where_few_examples_are_labelled():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        data = om.Dataset(rng.normal(size=(12, 3)), rng.normal(size=12)).keep_labels(4, random_state=seed)
+        rules = GrowingRules(supervision=1.0, min_samples_leaf=1)
+        plan = GrowingData(data, seed).plan(replace(rules, supervision=0.5))
+        labelled = np.flatnonzero(data.labelled)
+        for out in (labelled[:1], labelled[:2], labelled[1:]):
+            left = replace(plan, left_out=np.isin(np.arange(12), out))
+            for i in range(10):
+                counts = left.counts(i)
+                assert not counts[out].any()
+                assert counts[labelled].any()
+                drawn = plan.counts(i)
+                if drawn[np.setdiff1d(labelled, out)].any():
+                    assert (np.delete(counts, out) == np.delete(drawn, out)).all()
+        means, _ = predicted(GrowingData(data, seed), 1.0, rules, ToFit(3))
+        assert np.isfinite(means).all()
+
+
 # -- which level wins ----------------------------------------------------------------------------------------
 
 

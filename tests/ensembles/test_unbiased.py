@@ -202,6 +202,43 @@ def test_features_among_thousands_are_found(kind):
     assert np.median(ranking.p_values[:15]) < np.median(ranking.p_values[15:]) / 2
 
 
+def root_of(X, y, weight=None, nominal=None):
+    plan = planned(Dataset(X, y, nominal=nominal), weight)
+    return module.credit_at_root(plan, module.described_parts(plan), ScoreOptions(), len(y))
+
+
+@pytest.mark.parametrize("kind", ["numbers", "sparse", "levels"])
+def test_light_examples_cost_no_digits(kind):
+    """Examples of weight 1e-30, alone with the smallest, the largest or the hidden value, are as those of 1e-10."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(1, 5, (30, 3)).astype(float), rng.normal(size=30)
+    X[:2] = 0, 5, 0
+    X[2] = 5, 0, 5
+    given = sparse.csr_array(X) if kind == "sparse" else X
+    light = np.arange(30) < 3
+    found = [
+        root_of(given, y, np.where(light, unit, 1.0), [0, 1, 2] if kind == "levels" else None)
+        for unit in (1e-10, 1e-30, 1e-200)
+    ]
+    for other in found[1:]:
+        np.testing.assert_allclose(other.row, found[0].row, rtol=1e-7)
+        np.testing.assert_allclose(other.of_themselves, found[0].of_themselves, rtol=1e-7)
+        np.testing.assert_allclose(other.by_example, found[0].by_example, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_a_target_that_is_constant_where_a_feature_is_known_says_exactly_nothing(as_sparse):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, (12, 2)).astype(float), rng.choice(["a", "b", "c"], 12)
+        X[y != "a", 0] = np.nan
+        weight = rng.choice([0.3, 1.0, 1.7], 12)
+        credit = root_of(sparse.csc_array(X) if as_sparse else X, y, weight)
+        assert credit.row[0] == credit.of_themselves[0] == 0
+        assert not credit.by_example[0].any()
+        assert credit.by_example[1].any()
+
+
 def test_copies_are_credited_alike():
     """Each copy is confirmed by itself."""
     rng = np.random.default_rng(0)

@@ -88,6 +88,14 @@ def test_workers_weights_and_files(tmp_path):
 
 
 @pytest.mark.slow
+def test_unit_of_weights_changes_nothing():
+    X, y = proxies("numbers", n=60)
+    data, weight = om.Dataset(X[["a", "b", "like a"]], y), np.arange(60) % 3 + 1.0
+    found = [p_values_given_others(data, np.zeros(3), unit * weight, 0, None) for unit in (1.0, 2.0**-6, 2.0**30)]
+    assert np.ptp(found, axis=0).max() == 0
+
+
+@pytest.mark.slow
 def test_more_features_than_examples_are_asked_in_groups():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 100))

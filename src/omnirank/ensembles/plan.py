@@ -313,7 +313,11 @@ class GrowingPlan:
         if self.rules.bootstraps:
             drawn = bootstrap_counts(self.entropy, i, self._strata)
             counts = drawn if self.groups is None else drawn[self.groups]
-        return counts if self.left_out is None else np.where(self.left_out, 0.0, counts)
+        if self.left_out is None:
+            return counts
+        kept = ~self.left_out
+        # of few labelled examples, all that were drawn may be left out
+        return kept * (counts if (kept * counts)[self.columns.labelled].any() else 1.0)
 
     @cached_property
     def _strata(self) -> tuple[np.ndarray, ...]:

@@ -135,6 +135,7 @@ def root_credit(
         share=np.zeros(n + 1),
         parts=np.zeros((3, n + 2)),
         centre=np.zeros(width),
+        silent=np.zeros(width, bool),
         totals=np.zeros(width),
         value=np.zeros(n, np.int64),
         count=np.zeros(n + 2, np.int64),

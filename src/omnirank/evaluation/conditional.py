@@ -97,7 +97,8 @@ def p_values_given_others(
         raise DataError("given='others' asks what a feature adds about a target, and these data have none")
     rows = dataset.labelled if weight is None else dataset.labelled & (weight > 0)
     data = dataset.take(rows)
-    weights = np.ones(data.n_examples) if weight is None else weight[rows]
+    # of mean 1: leaves count them
+    weights = np.ones(data.n_examples) if weight is None else weight[rows] / weight[rows].mean()
     plan = GrowingData(data, entropy, weights, n_jobs=n_jobs, groups=data.groups).plan(GrowingRules(supervision=1.0))
     parts = described_parts(plan).own
     columns = [part.dense(np.arange(len(part.owner))) for part in parts]

@@ -273,7 +273,7 @@ class ConfirmedMeans(Accumulator):
         return ConfirmedMeans(below.count, below.mean, below.m2, root, beside.mean, beside.m2, kinds)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the scores, and standard errors that are too large where those of credit and Genie3 differ."""
+        """Return the scores, and standard errors over trees; too large where those of credit and Genie3 differ."""
         (below, errors), (other, other_errors) = self._below.finish(), self._other.finish()
         none = np.zeros(self.shape)
         given = [below, self.root, other, *(none if x is None else x for x in (errors, other_errors))]

@@ -113,7 +113,7 @@ class Ranking:
     task : str or None
         Task that was solved.
     standard_errors : array-like of shape (n_features,) or None
-        Standard errors of the scores, where the method has replicates (such as trees).
+        Standard errors over replicates (such as trees) of the same examples, where the method has some.
     p_values : array-like of shape (n_features,) or None
         For each feature the probability of such a score if it told nothing, not corrected for the number of features.
     p_value_test : str or None

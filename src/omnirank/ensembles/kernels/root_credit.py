@@ -10,6 +10,8 @@ from omnirank.core.compiled import compiled, inlined
 
 # A share of what is subtracted from each other: less is nothing but rounding.
 _ROUNDING = 1e-13
+# Of a difference with a smaller share of what is subtracted from each other, the terms are added up instead.
+_CANCELLED = 1e-3
 
 
 class Values(NamedTuple):
@@ -51,8 +53,9 @@ class Room(NamedTuple):
     directions: np.ndarray  # sum over all rows k of K_ik u_kc, for a row i of a value
     step: np.ndarray  # factor of the cut after a value; of a level
     share: np.ndarray  # share F of the weight up to a cut
-    parts: np.ndarray  # (3, values + 1): running sums of step F^2, step F (1 - F), step (1 - F)^2
+    parts: np.ndarray  # (3, values + 1): step F^2 and step F (1 - F) summed over the cuts below, step (1 - F)^2 above
     centre: np.ndarray  # (columns,)
+    silent: np.ndarray  # (columns,): the feature's own columns, and those that are equal in all its known rows
     totals: np.ndarray  # (columns,)
     value: np.ndarray  # (rows,): of each row, -1: missing
     count: np.ndarray  # (values + 1,)
@@ -79,7 +82,7 @@ def add_credit(values, columns, grouped, places, room, n_values, credit, chances
     for j in range(len(values.features)):
         f = values.features[j]
         nominal = values.nominal[j]
-        m, total, even = _sum_values(values, j, columns, room, len(grouped.rows) + len(by_example) > 0)
+        m, total, even = _sum_values(values, j, columns, room)
         n_values[f] = m
         even += _order_groups(m, columns, grouped, room)
         even /= total * total if total > 0.0 else 1.0
@@ -110,27 +113,40 @@ def add_credit(values, columns, grouped, places, room, n_values, credit, chances
 
 
 @inlined
-def _cell(columns, room, f, r, c):
-    """Column c of row r, centred among the known rows; 0 in the feature's own columns."""
-    return 0.0 if columns.owner[c] == f else columns.u[r, c] - columns.w[r] * room.centre[c]
+def _cell(columns, room, r, c):
+    """Column c of row r, centred among the known rows; 0 in silent columns."""
+    return 0.0 if room.silent[c] else columns.u[r, c] - columns.w[r] * room.centre[c]
 
 
 @inlined
-def _sum_values(values, j, columns, room, by_row):
+def _sum_values(values, j, columns, room):
     """Sum columns over the rows of each value; returns their number, and the sums of weights and of squared ones."""
     n, n_columns = columns.u.shape
-    f = values.features[j]
     start = values.starts[j]
     last = start + values.n_known[j]
     end = values.starts[j + 1]
     n_hidden = n - (end - start) if values.zero[j] >= 0 else 0
     weight = 0.0
-    for r in range(n):
-        weight += columns.w[r]
+    squared = 0.0
+    for e in range(start, last):
+        weight += columns.w[values.rows[e]]
+        squared += columns.w[values.rows[e]] ** 2
+    rest = 0.0  # of rows that are not listed
+    if n_hidden > 0:
+        for r in range(n):
+            room.value[r] = -2
+        for e in range(start, end):
+            room.value[values.rows[e]] = -1
+        for r in range(n):
+            if room.value[r] == -2:
+                rest += columns.w[r]
+                squared += columns.w[r] ** 2
+        weight += rest
     for c in range(n_columns):
+        room.silent[c] = columns.owner[c] == values.features[j]
         room.centre[c] = 0.0
     for e in range(last, end):
-        weight -= columns.w[values.rows[e]]
+        room.value[values.rows[e]] = -1
         for c in range(n_columns):
             room.centre[c] += columns.u[values.rows[e], c]
     for c in range(n_columns):
@@ -141,7 +157,7 @@ def _sum_values(values, j, columns, room, by_row):
         if n_hidden > 0 and e == start + values.zero[j]:
             v += 1
             zero = v
-            room.weight[v] = 0.0
+            room.weight[v] = rest
         if e < last:
             if v < 0 or v == zero or values.new[e]:
                 v += 1
@@ -153,63 +169,87 @@ def _sum_values(values, j, columns, room, by_row):
             room.weight[v] += columns.w[r]
             room.value[r] = v
             for c in range(n_columns):
-                x = _cell(columns, room, f, r, c)
+                x = _cell(columns, room, r, c)
                 room.sums[v, c] += x
                 room.squares[v, c] += x * x
     m = v + 1
-    if zero >= 0:  # what all rows have less what the listed ones have
-        rest = weight
-        for i in range(m):
-            rest -= room.weight[i]
-        room.weight[zero] = rest
-        for c in range(n_columns):
-            x = room.centre[c]
-            s = columns.sums[0, c] - x * weight
-            q = columns.sums[1, c] - 2.0 * x * columns.sums[2, c] + x * x * columns.squared_weight
-            for e in range(last, end):
-                s -= columns.u[values.rows[e], c]
-                q -= (columns.u[values.rows[e], c] - columns.w[values.rows[e]] * x) ** 2
-            for i in range(m):
-                s -= 0.0 if i == zero else room.sums[i, c]
-                q -= 0.0 if i == zero else room.squares[i, c]
-            own = columns.owner[c] == f
-            room.sums[zero, c] = 0.0 if own else s
-            room.squares[zero, c] = 0.0 if own or q < 0.0 else q
-        if by_row:
-            for r in range(n):
+    if zero >= 0:
+        for r in range(n):
+            if room.value[r] == -2:
                 room.value[r] = zero
-            v = -1
-            for e in range(start, last):
-                if v < 0 or values.new[e] or e == start + values.zero[j]:
-                    v += 2 if v + 1 == zero else 1
-                room.value[values.rows[e]] = v
-    for e in range(last, end):
-        room.value[values.rows[e]] = -1
-    squared = columns.squared_weight
-    for e in range(last, end):
-        squared -= columns.w[values.rows[e]] ** 2
+        for c in range(n_columns):
+            _sum_hidden(values, last, end, zero, m, c, weight, columns, room)
+    if last < end and weight > 0.0:
+        _silence(m, weight, squared, columns, room)
     return m, weight, squared
 
 
 @inlined
+def _sum_hidden(values, last, end, zero, m, c, weight, columns, room):
+    """Sum a column over the rows that are not listed: what all rows have less what the listed ones have."""
+    x = room.centre[c]
+    s = columns.sums[0, c] - x * weight
+    q = columns.sums[1, c] - 2.0 * x * columns.sums[2, c] + x * x * columns.squared_weight
+    for e in range(last, end):
+        s -= columns.u[values.rows[e], c]
+        q -= (columns.u[values.rows[e], c] - columns.w[values.rows[e]] * x) ** 2
+    for i in range(m):
+        s -= 0.0 if i == zero else room.sums[i, c]
+        q -= 0.0 if i == zero else room.squares[i, c]
+    if room.silent[c] or q < _CANCELLED * columns.sums[1, c]:
+        s = 0.0
+        q = 0.0
+        for r in range(len(columns.w)):
+            if room.value[r] == zero:
+                y = _cell(columns, room, r, c)
+                s += y
+                q += y * y
+    room.sums[zero, c] = s
+    room.squares[zero, c] = q
+
+
+@inlined
+def _silence(m, weight, squared, columns, room):
+    """Silence columns of which nothing but the rounding of their centre is left."""
+    for c in range(len(room.silent)):
+        total = 0.0
+        for v in range(m):
+            total += room.squares[v, c]
+        centre = room.centre[c] ** 2 + len(columns.w) * columns.sums[1, c] / weight / weight
+        if total <= _ROUNDING**2 * squared * centre:
+            room.silent[c] = True
+            for v in range(m):
+                room.sums[v, c] = 0.0
+                room.squares[v, c] = 0.0
+
+
+@inlined
 def _open_kernel(nominal, m, total, room):
-    """Factors of levels; of cuts, and their running sums."""
+    """Factors of levels; of cuts, and their sums over the cuts below and above a value."""
     if nominal:
         for v in range(m):
             room.step[v] = 1.0 / (room.weight[v] * (m - 1.0))
         return
+    chances = 0.0
     left = 0.0
-    chances = 2.0 * total - room.weight[0] - room.weight[m - 1]
-    for k in range(3):
-        room.parts[k, 0] = 0.0
     for v in range(m - 1):
+        chances += room.weight[v] + room.weight[v + 1]
         left += room.weight[v]
-        x = left / total
-        room.share[v] = x
-        room.step[v] = (room.weight[v] + room.weight[v + 1]) / chances * (1.0 / left + 1.0 / (total - left))
-        room.parts[0, v + 1] = room.parts[0, v] + room.step[v] * x * x
-        room.parts[1, v + 1] = room.parts[1, v] + room.step[v] * x * (1.0 - x)
-        room.parts[2, v + 1] = room.parts[2, v] + room.step[v] * (1.0 - x) * (1.0 - x)
+        room.share[v] = left / total
+    # weights are added up from both ends: no difference loses the digits of light values
+    right = 0.0
+    room.parts[2, m - 1] = 0.0
+    for v in range(m - 2, -1, -1):
+        right += room.weight[v + 1]
+        x = right / total
+        room.step[v] = (room.weight[v] + room.weight[v + 1]) / (chances * total * room.share[v] * x)
+        room.parts[1, v + 1] = room.step[v] * room.share[v] * x
+        room.parts[2, v] = room.parts[2, v + 1] + room.step[v] * x * x
+    room.parts[0, 0] = 0.0
+    room.parts[1, 0] = 0.0
+    for v in range(m - 1):
+        room.parts[0, v + 1] = room.parts[0, v] + room.step[v] * room.share[v] * room.share[v]
+        room.parts[1, v + 1] += room.parts[1, v]
 
 
 @inlined
@@ -217,7 +257,7 @@ def _own_kernel(nominal, v, m, total, room):
     """K of a row of a value with itself."""
     if nominal:
         return room.step[v] - 1.0 / (total * (m - 1.0))
-    return room.parts[0, v] + room.parts[2, m - 1] - room.parts[2, v]
+    return room.parts[0, v] + room.parts[2, v]
 
 
 @inlined
@@ -269,7 +309,7 @@ def _add_groups(f, nominal, m, total, columns, grouped, places, room, chances, b
         for c in range(columns.u.shape[1]):
             whole = 0.0
             for e in range(first, last):
-                whole += _cell(columns, room, f, room.ordered[e], c)
+                whole += _cell(columns, room, room.ordered[e], c)
             if nominal:
                 _direct_levels(f, c, whole / (total * (m - 1.0)), columns, room, first, last)
             else:
@@ -277,7 +317,7 @@ def _add_groups(f, nominal, m, total, columns, grouped, places, room, chances, b
             room.totals[c] += whole * whole
             for e in range(first, last):
                 r = room.ordered[e]
-                y = _cell(columns, room, f, r, c)
+                y = _cell(columns, room, r, c)
                 x = y * (room.inside[e] - _own_kernel(nominal, room.value[r], m, total, room) * y)
                 room.totals[c] -= y * y
                 chances[f, c] += x
@@ -294,7 +334,7 @@ def _direct_levels(f, c, constant, columns, room, first, last):
         end = e
         alike = 0.0
         while end < last and room.value[room.ordered[end]] == v:
-            alike += _cell(columns, room, f, room.ordered[end], c)
+            alike += _cell(columns, room, room.ordered[end], c)
             end += 1
         while e < end:
             room.inside[e] = room.step[v] * alike - constant
@@ -312,16 +352,16 @@ def _direct_numbers(f, c, whole, m, columns, room, first, last):
         below += (whole - left) * (room.parts[0, v] - room.parts[0, before])
         below -= left * (room.parts[1, v] - room.parts[1, before])
         room.inside[e] = below
-        left += _cell(columns, room, f, room.ordered[e], c)
+        left += _cell(columns, room, room.ordered[e], c)
         before = v
     above = 0.0
     after = m - 1
     for e in range(last - 1, first - 1, -1):
         v = room.value[room.ordered[e]]
-        above += left * (room.parts[2, after] - room.parts[2, v])
+        above += left * (room.parts[2, v] - room.parts[2, after])
         above -= (whole - left) * (room.parts[1, after] - room.parts[1, v])
         room.inside[e] += above
-        left -= _cell(columns, room, f, room.ordered[e], c)
+        left -= _cell(columns, room, room.ordered[e], c)
         after = v
 
 
@@ -338,13 +378,19 @@ def _add_gains(nominal, f, m, room, credit, directed):
                 if directed:
                     room.directions[v, c] = x
         return
+    half = 0
+    while half < m - 1 and room.share[half] <= 0.5:
+        half += 1
     for c in range(n_columns):
         left[c] = 0.0
         if directed:
             room.directions[m - 1, c] = 0.0
-    for v in range(m - 1):
+    for k in range(m - 1):  # each cut by the sums of its lighter side
+        v = k if k < half else m - 2 - (k - half)
         for c in range(n_columns):
-            left[c] += room.sums[v, c]
+            if k == half:
+                left[c] = 0.0
+            left[c] += room.sums[v, c] if k < half else -room.sums[v + 1, c]
             x = room.step[v] * left[c]
             credit[f, c] += left[c] * x
             if directed:
@@ -367,6 +413,6 @@ def _add_examples(f, nominal, m, total, left, columns, places, room, by_example)
         k = _own_kernel(nominal, v, m, total, room)
         x = 0.0
         for c in range(n_columns):
-            y = _cell(columns, room, f, r, c)
+            y = _cell(columns, room, r, c)
             x += y * (room.directions[v, c] - k * y)
         by_example[f, places[r]] += x + left * columns.w[r] / total
