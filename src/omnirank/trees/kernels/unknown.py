@@ -236,7 +236,7 @@ def _two_scratch(space, n):
     )
 
 
-# Steps of both parts are called, not copied into their callers: nobody should wait for their compilation twice.
+# Steps with several callers are called, not copied: nobody should wait for their compilation twice.
 
 
 @open_node.called(TwoParts)
@@ -279,7 +279,7 @@ def allowed_gain(space, gain, k, known):
     return gain if one and other else -1.0
 
 
-@prefix_gains.called(TwoParts)
+@prefix_gains.kind(TwoParts)
 def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
     prefix_gains(space.features, node.features, weight, lo, total, ints, part, n, floats)
     known = node.totals[0]
