@@ -331,7 +331,7 @@ def _subset_both(space, node, weight, lo, total, ints, n):
 both_gains.kind(TwoParts)(two_scans)
 
 
-@level_sums.called(TwoParts)
+@level_sums.kind(TwoParts)
 def _levels_both(space, node, weight, lo, level, n, n_levels):
     """Sums of both parts side by side; a level without labelled rows has the target's mean of the node."""
     own = level_sums(space.features, node.features, weight, lo, level, n, n_levels)
