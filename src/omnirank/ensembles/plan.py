@@ -389,7 +389,8 @@ class GrowingData:
             return self
         weight = None if self.weight is None else self.weight[rows]
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
-        return replace(self, dataset=self.dataset.take(rows), weight=weight, groups=groups, _codes=None)
+        dataset = self.dataset.take(rows)
+        return replace(self, dataset=dataset, weight=weight, groups=groups, _codes=SharedCodes(dataset.features))
 
     @property
     def labelled(self) -> GrowingData:
