@@ -18,7 +18,6 @@ from draws import draws
 from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.testing import tiny_dataset
-from reference.ensembles_cases import genie3_forest
 
 CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
 REGRESSOR_TASKS = ("regression", "multi-target-regression", "mixed-targets")
@@ -147,15 +146,6 @@ def test_looking_at_the_tree():
     assert tree.is_leaf[model.apply(X)].all()
 
 
-def test_importances_are_genie3():
-    X, y = numbers(t=1)
-    model = om.PCTRegressor(pruning=None, random_state=0).fit(X, y[:, 0])
-    ranker = genie3_forest(ensemble="bagging", n_trees=1, bootstrap=False, random_state=0).fit(X, y[:, 0])
-    np.testing.assert_allclose(model.feature_importances_, ranker.feature_importances_)
-    lost = 1.0 - np.var(y[:, 0] - model.predict(X)) / np.var(y[:, 0])  # from root to leaves, normalised
-    assert model.feature_importances_.sum() / 60 == pytest.approx(lost)
-
-
 def test_trees_of_classes_are_pruned_where_asked_only():
     data = om.datasets.load_sample("digits").take(np.random.default_rng(0).permutation(1797)[:50])
     sizes = {pruning: om.PCTClassifier(pruning=pruning, random_state=0).fit(data).tree_.n_nodes for pruning in PRUNINGS}
@@ -169,19 +159,6 @@ def test_trees_of_classes_are_pruned_where_asked_only():
 
 
 # -- one task as the limit of another -----------------------------------------------------------------------
-
-
-def test_labels_as_numbers_or_nominals():
-    X, Y = labels()
-    sets = om.PCTClassifier(random_state=0).fit(X, Y)
-    assert sets.task_ == "multi-label"
-    strings = om.PCTClassifier(random_state=0).fit(X, pd.DataFrame(Y).astype(str))
-    np.testing.assert_array_equal(sets.predict(X), strings.predict(X))
-    as_numbers = om.PCTRegressor(random_state=0).fit(X, Y)
-    assert as_numbers.task_ == "multi-target-regression"
-    np.testing.assert_array_equal(sets.predict(X), as_numbers.predict(X) >= 0.5)
-    classes = om.PCTClassifier(random_state=0, task="multi-target-classification", pruning="m5").fit(X, Y)
-    np.testing.assert_allclose(np.column_stack([p[:, 1] for p in classes.predict_proba(X)]), as_numbers.predict(X))
 
 
 def test_label_sets_without_order_are_the_hierarchy_of_roots():
@@ -262,19 +239,6 @@ def test_unknown_labels_take_the_mean_of_the_nearest_ancestor():
 
 
 # -- containers -------------------------------------------------------------------------------------------
-
-
-def test_sparse_and_dense_features_give_the_same_tree():
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((80, 6)) < 0.3, rng.normal(size=(80, 6)).round(1), 0.0)
-    y = X[:, 0] + (X[:, 1] > 0) + rng.normal(scale=0.1, size=80)
-    dense = om.PCTRegressor(random_state=0, pruning=None).fit(X, y)
-    thin = om.PCTRegressor(random_state=0, pruning=None).fit(sparse.csr_array(X), y)
-    np.testing.assert_array_equal(dense.tree_.feature, thin.tree_.feature)
-    np.testing.assert_array_equal(dense.tree_.threshold, thin.tree_.threshold)
-    np.testing.assert_allclose(dense.predict(X), thin.predict(sparse.csc_matrix(X)), rtol=1e-12)
-    np.testing.assert_array_equal(thin.predict(X), thin.predict(sparse.csc_matrix(X)))
-    np.testing.assert_array_equal(dense.apply(X), thin.apply(sparse.coo_array(X)))
 
 
 def test_frames_and_arrays_give_the_same_predictions():

@@ -109,22 +109,7 @@ def test_hierarchies_are_obeyed():
         assert (shares[:, child] <= shares[:, parent]).all()
 
 
-# -- workers ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("task", ["classification", "multi-target-regression"])
-def test_the_number_of_workers_changes_no_bit(task):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(900, 4))
-    y = (X[:, 0] > 0).astype(int) if task == "classification" else X[:, :2] + rng.normal(size=(900, 2))
-    one = forest_for(task, oob_score=True, n_jobs=1, n_trees=30).fit(X, y)
-    two = forest_for(task, oob_score=True, n_jobs=2, n_trees=30).fit(X, y)
-    assert len(row_blocks(900, 4, 2)) > 1
-    for a, b in zip(one.trees_, two.trees_, strict=True):
-        np.testing.assert_array_equal(a.threshold, b.threshold)
-        np.testing.assert_array_equal(a.values, b.values)
-    np.testing.assert_array_equal(one._means(one._table(X)), two._means(two._table(X)))
-    assert one.oob_error_ == two.oob_error_
+# -- blocks of rows ---------------------------------------------------------------------------------------
 
 
 def test_blocks_cover_all_rows_once():

@@ -213,18 +213,6 @@ def test_few_labels():
         om.select(om.UnivariateRanker(), data, n_folds=20)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("by", ["neighbors", "forest"])
-def test_workers_change_no_bit(by):
-    data, _ = regression(80)
-    ranker = om.EnsembleRanker(n_trees=5, random_state=0)
-    first, second, third = (
-        om.select(ranker, data, by=by, sizes=[1, 4], n_folds=3, n_jobs=n_jobs).curve.values for n_jobs in (None, 2, 5)
-    )
-    np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(first, third)
-
-
 def test_wrong_use():
     data, _ = regression(50)
     with pytest.raises(DataTypeError, match="give a ranker"):

@@ -11,7 +11,6 @@ import omnirank as om
 from omnirank.data import table as tables
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.scores import mean_scores
 from omnirank.errors import DataError
 from omnirank.trees import space as spaces
 from omnirank.trees.codes import SparseFeatures, sparse_codes
@@ -118,29 +117,6 @@ def test_missing_cells_and_third_levels_are_laid_out_in_full():
         assert non_zero_cells(table) is None
     levels = [None, None, None, ("a", "b", "c")]
     assert non_zero_cells(Table.from_sparse(sparse.csc_array(sparse_cells), levels=levels)) is None
-
-
-@pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
-def test_a_subset_of_coded_examples_grows_the_trees_of_its_own(ensemble):
-    """What was made of all examples serves a subset; its codes are ranks among its own rows."""
-    rng = np.random.default_rng(4)
-    X = features(rng, 0.5, "numeric among them")
-    X[rng.random(X.shape) < 0.05] = np.nan
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(24)])
-    frame["c"] = pd.Categorical(rng.choice(list("abc"), N))
-    data = GrowingData(om.Dataset(frame, rng.normal(size=(N, 2))).keep_labels(50, random_state=0), 0)
-    data.plan(GrowingRules(supervision=0.5))
-    rules = GrowingRules(ensemble)
-    assert "cells" in vars(data.plan(rules).coded), "made once, not by every worker"
-    taken, coded = data.labelled.plan(rules), GrowingData(data.labelled.dataset, 0).plan(rules)
-    if ensemble == "random-forest":
-        np.testing.assert_array_equal(taken.coded.codes, coded.coded.codes)
-    for i in range(5):
-        one, other = taken.grow(i), coded.grow(i)
-        for name in ("feature", "right", "low_row", "high_row", "drawn", "gain", "rows"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    scores = [mean_scores(p, ("permutation",), 5, 1, "") for p in (taken, coded)]
-    np.testing.assert_array_equal(*[found["permutation"] for found in scores])
 
 
 def test_more_cells_than_kernels_number_are_refused(monkeypatch):

@@ -189,33 +189,23 @@ def _two_values(cells: np.ndarray) -> bool:
 class SharedCodes:
     """The features of some examples, coded at most once for each way to grow trees.
 
-    It knows the codes of the examples that these were taken from, but not those examples: they know their labelled
-    part, and what knows each other stays in memory until the garbage is collected, beside the next sample.
-
     Parameters
     ----------
     features : Table
         The features.
-    taken_from : SharedCodes and ndarray, optional
-        Codes of more examples, and which of those these are (a mask).
 
     Examples
     --------
-    >>> import numpy as np
     >>> import omnirank as om
     >>> from omnirank.ensembles.plan import SharedCodes
-    >>> data, some = om.datasets.load_sample("iris"), np.arange(150) < 90
-    >>> codes = SharedCodes(data.features)
-    >>> part = SharedCodes(data.take(some).features, (codes, some))
+    >>> codes = SharedCodes(om.datasets.load_sample("iris").features)
     >>> codes.coded(False, None, None) is codes.coded(False, None, None)
     True
-    >>> part.coded(False, None, None).codes.shape
-    (4, 90)
     """
 
-    def __init__(self, features: Table, taken_from: tuple[SharedCodes, np.ndarray] | None = None) -> None:
-        self._features, self._taken_from = features, taken_from
-        self._found: dict[bool, SparseFeatures | DenseFeatures] = {}
+    def __init__(self, features: Table) -> None:
+        self._features = features
+        self._coded: dict[bool, SparseFeatures | DenseFeatures] = {}
 
     def of_kind(self, kind: str, copied: bool, cells: Any, random_tests: bool, n_jobs: int | None) -> Any:
         """Return the features of a kind (:mod:`omnirank.trees.layout`), with what the kernel reads."""
@@ -242,21 +232,9 @@ class SharedCodes:
         n_jobs : int or None
             Number of workers.
         """
-        features = self._known(on_cells)
-        if features is None:
-            features = self._found[on_cells] = code_features(
-                self._features, cells=cells if on_cells else None, n_jobs=n_jobs
-            )
-        return features
-
-    def _known(self, on_cells: bool) -> SparseFeatures | DenseFeatures | None:
-        """Codes of these examples, or of more of them; non-zero cells are sooner coded than taken."""
-        if self._taken_from is not None and on_cells not in self._found:
-            whole, rows = self._taken_from
-            coded = whole._known(on_cells)
-            if isinstance(coded, DenseFeatures):
-                self._found[on_cells] = coded.take(rows, self._features)
-        return self._found.get(on_cells)
+        if on_cells not in self._coded:
+            self._coded[on_cells] = code_features(self._features, cells=cells if on_cells else None, n_jobs=n_jobs)
+        return self._coded[on_cells]
 
 
 class CodedColumns(NamedTuple):
@@ -415,9 +393,8 @@ class GrowingData:
             return self
         weight = None if self.weight is None else self.weight[rows]
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
-        dataset, taken_from = self.dataset.take(rows), (self._codes, rows)
-        codes = SharedCodes(dataset.features, taken_from)
-        return replace(self, dataset=dataset, weight=weight, groups=groups, _codes=codes)
+        dataset = self.dataset.take(rows)
+        return replace(self, dataset=dataset, weight=weight, groups=groups, _codes=SharedCodes(dataset.features))
 
     @property
     def labelled(self) -> GrowingData:

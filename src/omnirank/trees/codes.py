@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -15,17 +15,13 @@ from omnirank.core.parallel import blocks, on_this_machine, parallel_results, wo
 from omnirank.data.table import Levels, Table, check_size
 from omnirank.trees.layout import kernel_type
 
-# Features are ranked in at most so many blocks: handing them to workers one by one costs as much as ranking small ones.
-_MOST_BLOCKS = 32
+# Features are ranked in blocks: handing them to workers one by one costs as much as ranking small ones.
+_FEWEST_BLOCKS = 32
 _BLOCKS_PER_WORKER = 4
-# Columns that lie side by side are read together.
-_READ_TOGETHER = 4
 # From so many cells on, three sorts of 16-bit integers take less time than one of floats.
 _MANY = 2000
 # Rows that are transposed at a time: those of common widths fit the cache of a core.
 _ROWS_AT_ONCE = 1024
-# Bits that are sorted beyond those that number the cells.
-_SPARE_BITS = 11
 # Rows x features as bits take at most this much memory; beyond it rows are looked up by feature only.
 _MOST_BIT_BYTES = 2**28
 
@@ -128,24 +124,6 @@ class DenseFeatures(CodedFeatures):
     def of_kind(self, kind: str, copied: bool = False) -> DenseFeatures:
         """Return the same codes as a kind of features."""
         return self if (kind, copied) == (self.kind, self.copied) else replace(self, kind=kind, copied=copied)
-
-    def take(self, rows: np.ndarray, table: Table) -> DenseFeatures:
-        """Return the codes of some rows (a mask), which are that table: ranks among these rows.
-
-        Ranks among all rows would be in the same order, but exceed the memory that kernels have for so few rows.
-        """
-        codes = np.empty((table.n_columns, table.n_rows), _code_type(table.n_rows, self.n_levels))
-        distinct = np.zeros(table.n_columns, bool)
-        for f, own in enumerate(self.codes):
-            beyond = int(self.n_levels[f]) or len(own)
-            own = np.minimum(own[rows], own.dtype.type(beyond))  # a missing code comes after all others
-            present = np.full(beyond + 1, self.n_levels[f] > 0)
-            present[own] = True
-            ranks = np.cumsum(present, dtype=codes.dtype) - codes.dtype.type(1)
-            distinct[f] = not self.n_levels[f] and present[:-1].sum() == len(own)
-            ranks[-1] = _missing_code(codes.dtype)
-            ranks.take(own, out=codes[f])
-        return replace(self, table=table, codes=codes, distinct=distinct)
 
     @property
     def _missing(self) -> Any:
@@ -254,8 +232,7 @@ def code_features(table: Table, cells: Any = None, n_jobs: int | None = None) ->
     n_levels = _level_counts(table)
     dtype = _code_type(table.n_rows, n_levels)
     with on_this_machine():
-        n_blocks = max(-(-table.n_columns // _READ_TOGETHER), _BLOCKS_PER_WORKER * worker_count(n_jobs))
-        features = blocks(table.n_columns, min(n_blocks, _MOST_BLOCKS))
+        features = blocks(table.n_columns, max(_FEWEST_BLOCKS, _BLOCKS_PER_WORKER * worker_count(n_jobs)))
         codes, distinct = np.empty((table.n_columns, table.n_rows), dtype), np.empty(table.n_columns, bool)
         # one by one: all of them together would be as large as the codes
         parts = parallel_results(partial(_code_block, table, n_levels, dtype), features, n_jobs)
@@ -348,44 +325,12 @@ def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range)
     codes = np.empty((len(features), table.n_rows), dtype)
     distinct = np.zeros(len(features), bool)
     missing = _missing_code(codes.dtype)
-    many = codes.itemsize > np.dtype(np.uint16).itemsize
-    # Compiling the radix sort takes longer than ranking few cells.
-    rank = _ranks_of_many(table.n_rows) if many else _rank
-    for i, (f, cells) in enumerate(zip(features, _columns(table, features, many), strict=True)):
+    for i, f in enumerate(features):
         if n_levels[f]:
-            _code_levels(cells, codes[i])
+            _code_levels(table.column(f), codes[i])
         else:
-            distinct[i] = rank(cells, codes[i], missing)
+            distinct[i] = _rank(table.column(f), codes[i], missing)
     return codes, distinct
-
-
-def _columns(table: Table, features: range, many: bool) -> Iterator[np.ndarray]:
-    """Columns of a table; of many rows, numbers that lie side by side are copied together."""
-    for start in range(0, len(features), _READ_TOGETHER):
-        some = features[start : start + _READ_TOGETHER]
-        if not many or table.is_sparse or table.is_nominal[some].any() or not table.numeric.flags.c_contiguous:
-            yield from map(table.column, some)
-            continue
-        yield from table.numeric[:, table.slots[some]].T
-
-
-def _ranks_of_many(n: int) -> Callable[[np.ndarray, np.ndarray, Any], bool]:
-    """Return a function that does the same as `_rank` for n cells, in a third of the time."""
-    from omnirank.trees.kernels.order import DIGIT, rank_cells
-
-    memory = np.empty((2, n), np.uint64), np.empty(2 ** int(DIGIT) + 1, np.uint32), np.empty(n)
-    # These bits decide most often, and fewer take fewer passes through all of the memory.
-    few = DIGIT * np.uint64(-(-(n.bit_length() + _SPARE_BITS) // int(DIGIT)))
-
-    def rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
-        numbers = np.ascontiguousarray(cells, np.float64)
-        for n_sorted in (few, np.uint64(64)):
-            differ = rank_cells(numbers, numbers.view(np.uint64), codes, missing, n_sorted, *memory)
-            if differ >= 0:
-                return bool(differ)
-        return _rank(cells, codes, missing)
-
-    return rank
 
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:

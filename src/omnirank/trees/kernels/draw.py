@@ -357,7 +357,7 @@ def _draw_mixed(space, node, features, f, rows, weight, lo, n, total, settings, 
         _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
 
 
-@part
+@inlined
 def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Extra trees: a uniform proper non-empty subset of the present levels, both sides heavy enough if possible."""
     present, n_missing = mark_levels(features, f, rows, lo, n, work)
@@ -379,7 +379,7 @@ def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings,
         _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
 
 
-@part
+@inlined
 def _fill_lighter_side(features, f, weight, lo, n, min_leaf, state, work):
     """Let levels of the heavier side (ranks 0 and 1 are sides) join the lighter one until that is heavy enough.
 
@@ -422,7 +422,7 @@ def _fill_lighter_side(features, f, weight, lo, n, min_leaf, state, work):
             heavier -= share[v]
 
 
-@part
+@inlined
 def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work):
     """Try the levels of rank 0 as left child."""
     n_left = 0

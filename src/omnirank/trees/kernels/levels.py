@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import part
+from omnirank.core.compiled import inlined, part
 from omnirank.trees.kernels.candidates import TIE
 
 # Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
@@ -16,7 +16,7 @@ GOLDEN = 0.6180339887498949
 MOST_PRODUCTS = 64
 
 
-@part
+@inlined
 def rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
     """Rank the present levels along the first principal component of their means, if one explains more than least."""
     share = np.zeros(present)
@@ -119,7 +119,7 @@ def _multiply(sums, gram, across, vector, new):
             new[u] += sums[u, c] * across[c]
 
 
-@part
+@inlined
 def first_component(sums, least):
     """Leading left singular vector (up to length) by power iteration, started near the largest row.
 

@@ -193,7 +193,8 @@ def _largest(work, row, n):
     return work.floats[EXTRA, 0]
 
 
-def _scan(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+@inlined
+def _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
     """Scan the cuts of the ordered rows, once with missing values on the right and once on the left.
 
     Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
@@ -224,36 +225,36 @@ def _scan(space, node, f, rows, weight, lo, n, known, total, settings, seed, wor
     return found
 
 
-_scan_cuts = inlined(_scan)
-# Compiled once for both kinds of features: nodes of mixed data pay a call, but nobody waits for a second copy.
-_scan_mixed_cuts = part(_scan)
-
-
 # -- levels -----------------------------------------------------------------------------------------------
 
 
-# One function, not one per branch: every level of calls makes the compiler work through the code below it again.
 @search_feature.kind(MixedCodes)
 def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try all thresholds of a numeric feature; cut the levels of a nominal one in the order of their means."""
     n_levels = features.n_levels[f]
     if n_levels == 0:
         known = order_rows(features, f, rows, lo, n, work)
-        if known:
-            _scan_mixed_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
-        return
+    else:
+        known = _order_levels(space, node, features, f, rows, weight, lo, n, work)
+    # One place that scans: each would be compiled into a copy of the code.
+    if known and _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work) and n_levels:
+        work.test[LOW_ROW] = -1
+        remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
+
+
+@inlined
+def _order_levels(space, node, features, f, rows, weight, lo, n, work):
+    """Order the rows by the means of their levels; returns how many are known, 0 where there is one level only."""
+    n_levels = features.n_levels[f]
     present, _ = mark_levels(features, f, rows, lo, n, work)
     if present < 2:
-        return
+        return 0
     # The first numbering follows the rows; the order must not depend on theirs.
     _number_by_code(n_levels, work.rank, work.level, work.code, features.missing, n)
     if present > 2:
         sums = level_sums(space, node, weight, lo, work.level, n, present)
         rank_levels(sums, n_levels, weight, lo, n, present, work.level, work.rank, EQUAL_LEVELS * work.best[2])
-    known = _order_by_level(features.missing, n, present, work)
-    if _scan_mixed_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
-        work.test[LOW_ROW] = -1
-        remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
+    return _order_by_level(features.missing, n, present, work)
 
 
 @inlined
@@ -289,7 +290,7 @@ def _number_by_code(n_levels, rank, level, code, missing, n):
             level[i] = rank[code[i]]
 
 
-@part
+@inlined
 def _order_by_level(missing, n, present, work):
     """Order the rows by the rank of their level, missing ones last; returns how many are known."""
     place = np.zeros(present + 1, np.int64)

@@ -236,7 +236,7 @@ def _two_scratch(space, n):
     )
 
 
-# Steps of both parts are called, not copied into their callers: nobody should wait for their compilation twice.
+# Steps with several callers are called, not copied: nobody should wait for their compilation twice.
 
 
 @open_node.called(TwoParts)
@@ -279,7 +279,7 @@ def allowed_gain(space, gain, k, known):
     return gain if one and other else -1.0
 
 
-@prefix_gains.called(TwoParts)
+@prefix_gains.kind(TwoParts)
 def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
     prefix_gains(space.features, node.features, weight, lo, total, ints, part, n, floats)
     known = node.totals[0]
@@ -331,7 +331,7 @@ def _subset_both(space, node, weight, lo, total, ints, n):
 both_gains.kind(TwoParts)(two_scans)
 
 
-@level_sums.called(TwoParts)
+@level_sums.kind(TwoParts)
 def _levels_both(space, node, weight, lo, level, n, n_levels):
     """Sums of both parts side by side; a level without labelled rows has the target's mean of the node."""
     own = level_sums(space.features, node.features, weight, lo, level, n, n_levels)
