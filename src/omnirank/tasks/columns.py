@@ -138,7 +138,8 @@ class ClusteringColumns:
 
     def cells(self, values: Any) -> Any:
         """Return these columns of values or means of all prototype columns, each in its unit."""
-        return divided(values[:, self.columns], self.unit)
+        whole = values.shape[1] == len(self.columns)
+        return divided(values if whole else values[:, self.columns], self.unit)
 
 
 def prototype_columns(target: Target, weights: np.ndarray | None = None) -> PrototypeColumns:
