@@ -63,7 +63,9 @@ def test_any_measure_agrees_with_errors_of_their_own_kernels(task, error, level)
 
 def test_trees_of_undefined_measures_are_left_out():
     X, y = np.random.default_rng(0).normal(size=(2, 60, 3))
-    found = om.EnsembleRanker("permutation", permutation_error="r2", n_trees=20, random_state=0).fit(X, y[:, 0] + X[:, 0])
+    found = om.EnsembleRanker("permutation", permutation_error="r2", n_trees=20, random_state=0).fit(
+        X, y[:, 0] + X[:, 0]
+    )
     assert 0 < found.n_undefined_ < 20
     assert np.isfinite(found.ranking_.scores).all()
 

@@ -378,8 +378,8 @@ def mixed_errors(plan: GrowingPlan, target: ErrorMeasure) -> MixedErrors:
         return MixedErrors(target, features, 0.0, 1.0)
     everything = _default_model(plan)
     shares = []
-    for share, measure in ((w, target), (1 - w, features)):
-        default = measure.growth(everything).before if share else 0.0
+    for share, part in ((w, target), (1 - w, features)):
+        default = part.growth(everything).before if share else 0.0
         shares.append(share / default if default > 0 else 0.0)
     return MixedErrors(target, features, shares[0], shares[1])
 
