@@ -156,7 +156,7 @@ def test_score_of_sparse_features_is_as_defined(kind):
 @pytest.mark.parametrize("level", [0.0, 0.4, None])
 def test_score_of_more_columns_than_rows_is_as_defined(level):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(30, 70))).add_prefix("x") + 5
+    frame = pd.DataFrame(rng.normal(size=(30, 61))).add_prefix("x") + 5
     frame["kind"] = pd.Categorical(rng.choice(list("abc"), 30))
     data = Dataset(frame) if level is None else Dataset(frame, frame["x1"] + frame["x2"])
     data = data if level is None else data.hide_labels(np.arange(30) % 3 > 0)

@@ -341,8 +341,7 @@ class _RowProducts(NamedTuple):
         if len(table):  # products hold no single columns
             values = self.dense(np.arange(len(self.owner)))
             columns = _DenseColumns(values, True, self.owner, self.variable, self.columns.one)
-            columns.add(grown, inner, bags, row, table, contributed)
-            return
+            columns.add(grown, inner, bags, np.zeros(len(row)), table, None)
         tests = np.column_stack([inner, grown.right[inner], grown.feature[inner]]).astype(np.int64)
         work = np.empty((2, max(len(bags[0].rows), int(np.diff(self.columns.starts).max()))))
         in_bag, by_example = np.zeros(len(row)), np.zeros(0)

@@ -72,6 +72,7 @@ def evaluate(
     top: int | None = None,
     weighted: bool | None = None,
     scaled: bool | None = None,
+    ranges: str = "train",
     variant: str = "standard",
     variance: str = "training",
     threshold: float = 0.5,
@@ -117,6 +118,9 @@ def evaluate(
         Whether scores weigh the features that are kept; by default not without target, nor for ML-kNN with ``top``.
     scaled : bool, optional
         Whether numbers are divided by their ranges; by default not without target.
+    ranges : {"train", "both"}
+        Ranges in the training data, or in training and test data together; use that only to compare with results that
+        were made in this way: a test example should not change how others are predicted.
     variant, variance, threshold
         As in `omnirank.measures.measure`.
     n_test : int or None
@@ -168,6 +172,7 @@ def evaluate(
         "top": top,
         "weighted": weighted,
         "scaled": scaled,
+        "ranges": ranges,
         "n_jobs": n_jobs,
     }
     settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
@@ -373,6 +378,7 @@ def _sampled(predicted: Predictions, k: int, values: dict[str, float], settings:
 
 
 NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
+NEIGHBOR_RANGES = ("train", "both")
 NEIGHBORS = ("labelled", "oracle", "published")
 # Features that the unsupervised protocol keeps.
 _TOP_WITHOUT_TARGET = 16
@@ -387,11 +393,13 @@ class NeighborRules:
     top: int | None = None
     weighted: bool | None = None
     scaled: bool | None = None
+    ranges: str = "train"
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         check("neighbors", self.neighbors, choice(*NEIGHBORS))
         check("predictor", self.predictor, choice(*NEIGHBOR_PREDICTORS))
+        check("ranges", self.ranges, choice(*NEIGHBOR_RANGES))
 
     def without_target(self, n_features: int) -> NeighborRules:
         """Return the same rules with the defaults for data without a target."""
@@ -479,6 +487,12 @@ def _near_in_memory(ranking: Ranking, train: Dataset, test: Dataset, k: int, rul
     table, voters = train.features, training
     if rules.neighbors != "published" and not training.labelled.all():
         table, voters = table.take(training.labelled), training.take(training.labelled)
+    if rules.ranges == "both" and rules.scaled is not False:
+        weights = weights.copy()
+        own, other = feature_ranges(table), feature_ranges(features)
+        span = np.fmax(own.low + own.span, other.low + other.span) - np.fmin(own.low, other.low)
+        # distances divide by the ranges of the table
+        weights[~table.is_nominal] *= np.divide(own.span, span, out=np.ones_like(span), where=span > 0) ** 2
     mutual = None
     if rules.predictor == "ml-knn":
         published = rules.neighbors == "published"
@@ -604,6 +618,8 @@ def _drawn(data: ShardedDataset, n_test: int | None, entropy: int, share: int) -
 def _near_in_parts(ranking: Ranking, train: TrainingParts, test: Dataset, k: int, rules: NeighborRules) -> _Near:
     """As in memory; the training target is that of the neighbours alone where no measure needs more."""
     data, neighbors, n_jobs = train.data, rules.neighbors, rules.n_jobs
+    if rules.ranges != "train":
+        raise ParameterError("ranges", rules.ranges, f"it is for data in memory: {more_memory()}")
     if rules.predictor != "knn":
         raise ParameterError("predictor", rules.predictor, f"it is for data in memory: {more_memory()}")
     if not data.n_targets:
