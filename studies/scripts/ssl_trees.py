@@ -61,12 +61,13 @@ def figures(model: object, train: om.Dataset, test: om.Dataset) -> dict:
     predicted = model.predict_proba(test)
     found = measure(test.target, np.asarray(predicted), training=train.target, task=test.task)
     curve = model.supervision_curve_
+    others = [loss for w, loss in curve.items() if w < 1]
     noise = re.search(r"standard error of the difference (\S+)$", model.supervision_reason_)
     return {
         "level": model.supervision_,
         "auprc": f"{found['pooled_auprc']:.5f}",
         "nodes": model.tree_.n_nodes if hasattr(model, "tree_") else "",
-        "gain": f"{curve[1.0] - min(curve[w] for w in curve if w < 1):.5f}" if 1.0 in curve else "",
+        "gain": f"{curve[1.0] - min(others):.5f}" if 1.0 in curve and others else "",
         "standard_error": noise.group(1) if noise else "",
         "seconds": f"{seconds:.3f}",
     }

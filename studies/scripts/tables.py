@@ -104,11 +104,27 @@ def levels() -> str:
     return markdown(["model: rule", "fits", "difference", "sets better / worse", "worst set", "used"], rows)
 
 
+def levels_rankings() -> str:
+    """What comes of each rule for rankings, on the draws by which rules were chosen and on fresh ones."""
+    found = read("levels_rankings")
+    rows = []
+    for rule, part in found.groupby("rule", sort=False):
+        cells = []
+        for draws in ("first", "fresh"):
+            own = part[part["draws"] == draws]
+            worse = (own["difference"] < -2.57 * own["sem"]).sum()
+            sides = f"{(own['difference'] > 0).sum()} / {(own['difference'] < 0).sum()} ({worse})"
+            cells += [difference(own["difference"].mean(), own["difference"].sem()), sides]
+        rows.append([rule, *cells, f"{np.average(own['used'], weights=own['n']):.0%}"])
+    head = ["rule", "first draws", "sets better / worse (clearly)", "fresh draws", "better / worse (clearly)", "used"]
+    return markdown(head, rows)
+
+
 def levels_by_count() -> str:
     """What "auto" gains by number of labels."""
     own = read("levels").query("rule == 'one standard error (auto)'")
     means = own.groupby(["labelled", "model"])["difference"].agg(["mean", "sem"]).unstack()
-    names = ["tree", "forest", "ranking"]
+    names = ["tree", "forest"]
     rows = [[str(n), *(difference(row["mean"][m], row["sem"][m]) for m in names)] for n, row in means.iterrows()]
     return markdown(["labels", *names], rows)
 
@@ -238,6 +254,7 @@ TABLES = {
     "by-count": by_count,
     "levels": levels,
     "levels-by-count": levels_by_count,
+    "levels-rankings": levels_rankings,
     "published": published,
     "trees": trees,
     "forests": forests,
