@@ -90,14 +90,14 @@ def plot_curves(
     for i, (curve, name, error) in enumerate(zip(shown, names, bands, strict=True)):
         at = [places.index(p) for p in curve.positions.tolist()] if even else curve.positions.tolist()
         label = f"{name}, area {curve.area:.3f}" if name else f"area {curve.area:.3f}"
-        style = {"color": colours[belongs[i]], "linestyle": _STYLES[belongs[:i].count(belongs[i]) % len(_STYLES)]}
-        [line] = ax.plot(at, curve.values, marker="o", markersize=3.5, linewidth=1.6, label=label, **style)
+        own, style = colours[belongs[i]], _STYLES[belongs[:i].count(belongs[i]) % len(_STYLES)]
+        ax.plot(at, curve.values, style, color=own, marker="o", markersize=3.5, linewidth=1.6, label=label)
         if chosen is not None and chosen[i] is not None:
             place = curve.positions.tolist().index(chosen[i])
-            ax.plot(at[place], curve.values[place], "o", markersize=10, markerfacecolor="none", color=style["color"])
+            ax.plot(at[place], curve.values[place], "o", markersize=10, markerfacecolor="none", color=own)
         if error is not None:
             low, high = curve.values - np.asarray(error), curve.values + np.asarray(error)
-            ax.fill_between(at, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+            ax.fill_between(at, low, high, color=own, alpha=0.15, linewidth=0)
     if baseline is not None:
         ax.axhline(baseline, color=_BASELINE, linewidth=1.2, linestyle="--", label="equal weights", zorder=1)
     if even:
