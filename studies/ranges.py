@@ -16,9 +16,19 @@ import pandas as pd
 import omnirank as om
 from omnirank.evaluation.experiments import read_plan
 from omnirank.evaluation.experiments.fit import load_source
+from omnirank.evaluation.experiments.plan import DataEntry
 
 HERE = Path(__file__).resolve().parent
 FIRST = {"Emotions": 391}
+
+
+def split(entry: DataEntry) -> tuple[om.Dataset, om.Dataset | None]:
+    """Return the training and test part of a data set in the study, where its split is known."""
+    loaded = load_source(entry.source)
+    if entry.name not in FIRST:
+        return loaded.dataset, loaded.test
+    first = np.arange(loaded.dataset.n_examples) < FIRST[entry.name]
+    return loaded.dataset.take(first), loaded.dataset.take(~first)
 
 
 def main() -> None:
@@ -26,11 +36,7 @@ def main() -> None:
     plan = read_plan(HERE / "plans" / "mlc_small.toml")
     rows = {}
     for entry in plan.data:
-        loaded = load_source(entry.source)
-        train, test = loaded.dataset, loaded.test
-        if entry.name in FIRST:
-            first = np.arange(train.n_examples) < FIRST[entry.name]
-            train, test = train.take(first), train.take(~first)
+        train, test = split(entry)
         if test is not None:
             for ranges in ("train", "both"):
                 scores = np.ones(train.n_features)
