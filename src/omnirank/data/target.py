@@ -61,8 +61,6 @@ class Target(PickledWithoutCaches):
     @classmethod
     def from_table(cls, table: Table) -> Target:
         """Numeric and nominal variables from a typed table."""
-        if not table.is_sparse and not table.is_nominal.any() and table.dtype == np.float64:
-            return cls(table.names, table.levels, table.numeric, _any_known(table.numeric))
         values = np.empty((table.n_rows, table.n_columns))
         for i in range(table.n_columns):
             cells = table.column(i)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
-from omnirank.core.variances import centred_for_sums, near_centres
+from omnirank.core.variances import centred_for_sums, divided, near_centres
 from omnirank.data.table import check_size
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.layout import space_kind
@@ -57,7 +57,9 @@ def clustering_space(
     """
     if not len(clustering.columns):
         raise DataError("the target is constant: there is nothing to split on")
-    scale, cells = np.sqrt(clustering.weights), clustering.cells(columns.matrix)
+    scale = np.sqrt(clustering.weights)
+    whole = not columns.is_sparse and len(clustering.columns) == columns.n_columns  # no copy needed: only read here
+    cells = divided(columns.matrix, clustering.unit) if whole else clustering.cells(columns.matrix)
     kind = space_kind(cells, columns, on_cells, beside, gram)
     if kind == "LabelSets":
         return _label_sets(cells, scale)
