@@ -52,6 +52,7 @@ STUDIES = {
     ),
     "three_way": (["three_way", "three_way_enron", "three_way_all"], "f1_micro"),
     "three_way_shares": (["three_way_shares"], "f1_micro"),
+    "three_way_neighbors": (["three_way_neighbors"], "f1_micro"),
     "semi_supervised_classes": (["semi_supervised_classes"], "f1_macro"),
     "semi_supervised_numbers": (["semi_supervised_numbers"], "rrmse"),
     "semi_supervised_labels": (["semi_supervised_labels"], "pooled_auprc"),

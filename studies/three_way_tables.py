@@ -41,6 +41,19 @@ def three_way_measures() -> str:
     return markdown(["data, ranking", *SHOWN.values()], rows)
 
 
+def three_way_neighbors() -> str:
+    """Micro-F of the top 30 features of S-CLS by its number of neighbours, with standard deviations over the runs."""
+    found = figures("three_way_neighbors")
+    sets = list(dict.fromkeys(found["data"]))
+    rows = []
+    for choice, own in found.fillna({"choice": ""}).groupby("choice", sort=False):
+        name = choice.replace("n_neighbors=", "k = ") or "chosen by cross-validation"
+        own = own.set_index("data")
+        rows.append([name, *(f"{own.loc[s, 'f1_micro']:.3f} ± {own.loc[s, 'deviation']:.3f}" for s in sets)])
+    rows.sort(key=lambda row: (not row[0].startswith("k"), int(row[0].removeprefix("k = ")) if row[0][0] == "k" else 0))
+    return markdown(["neighbours", *sets], rows)
+
+
 def three_way_ranks() -> str:
     """Average ranks over the data sets of the means over all numbers of features, for each measure, and the tests."""
     columns, texts = {}, []
@@ -115,7 +128,14 @@ def draw() -> None:
     figure.savefig(HERE / "three_way.png", dpi=110)
 
 
-TABLES = [three_way_measures, three_way_ranks, three_way_stability, three_way_shares, three_way_times]
+TABLES = [
+    three_way_measures,
+    three_way_neighbors,
+    three_way_ranks,
+    three_way_stability,
+    three_way_shares,
+    three_way_times,
+]
 
 if __name__ == "__main__":
     draw()

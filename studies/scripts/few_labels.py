@@ -11,6 +11,7 @@ of labels, seed and fold is added to few_labels_raw.csv beside this file.
 from __future__ import annotations
 
 import csv
+import os
 import sys
 import time
 import warnings
@@ -25,7 +26,7 @@ from omnirank.evaluation.statistics import clustering_hypothesis
 
 LABELLED = (50, 100, 200, 500)
 MOST_EXAMPLES = 2000
-SECONDS_A_SEED = 14
+SECONDS_A_SEED = float(os.environ.get("SECONDS_A_SEED", "14"))
 SEEDS = (42, 43)
 LEVELS = {"supervised": 1, "half": 0.5, "auto": "auto"}
 FIELDS = (
@@ -84,11 +85,11 @@ def figures(data: om.Dataset, fold: object, seed: int) -> list[dict]:
     train, restored, test = fold.training(data), fold.training_with_all_labels(data), fold.testing(data)
     rows = []
     for variant, level in LEVELS.items():
-        start = time.perf_counter()
+        start = time.process_time()
         ranker = om.EnsembleRanker("genie3", "random-forest", 30, supervision=level, random_state=seed, n_jobs=1)
         ranker._rules = {"normalize_targets": True}
         ranker.fit(train)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         for score, ranking in ranker.rankings_.items():
             same = om.evaluate(ranking, train, test)
             oracle = om.evaluate(ranking, restored, test, neighbors="oracle")
@@ -127,7 +128,7 @@ def main(folder: Path, names: list[str], out: Path) -> None:
             hypothesis = clustering_hypothesis(data, random_state=0)
             counts = [n for n in LABELLED if n < data.n_examples / 2]
             for seed in SEEDS:
-                start = time.perf_counter()
+                start = time.process_time()
                 folds = make_folds(data, "semi-supervised", labelled=counts, n_folds=3, random_state=seed)
                 for fold in sorted(folds, key=lambda fold: fold.key.split("fold=")[1]):
                     shared = {"set": name, "task": data.task, "hypothesis": f"{hypothesis:.4f}"}
@@ -138,7 +139,7 @@ def main(folder: Path, names: list[str], out: Path) -> None:
                         continue
                     writer.writerows(shared | row for row in found)
                     file.flush()
-                    if time.perf_counter() - start > SECONDS_A_SEED:
+                    if time.process_time() - start > SECONDS_A_SEED:
                         break
 
 

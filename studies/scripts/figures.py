@@ -98,6 +98,38 @@ def _level(losses: dict, errors: float) -> float:
     return best_level(sorted(folds, reverse=True), of_folds, np.ones(ends[-1]), errors).level
 
 
+def levels_rankings() -> pd.DataFrame:
+    """Mean differences of rankings to supervised ones by rule, draws and set, and their standard errors."""
+    rows = []
+    for draws in ("first", "fresh"):
+        for line in (HERE / f"levels_rankings_{draws}_raw.jsonl").read_text().splitlines():
+            job = json.loads(line)
+            quality, losses = job["quality"], {w: [folds] for w, folds in job["losses"].items()}
+            chosen = {f"w = {float(w):g}": w for w in job["losses"] if float(w) < 1}
+            chosen |= {"mean of the scores of 1 and 1/2": "1, 1/2", "mean of all five scores": "all"}
+            chosen["one standard error (auto)"] = str(_level(losses, 1.0))
+            chosen["minimum"] = str(_level(losses, 0.0))
+            for errors, name in ((0.5, "half a standard error"), (2.0, "two standard errors")):
+                chosen[f"1/2, unless 1 is better by {name}"] = _from_half(losses, ("1.0",), errors)
+            chosen["1/2, unless another is better by two standard errors"] = _from_half(losses, (*losses,), 2.0)
+            best = max(quality[w] for w in losses)
+            values = {rule: quality[w] for rule, w in chosen.items()} | {"oracle": best}
+            for rule, value in values.items():
+                place = {"rule": rule, "draws": draws, "set": job["set"], "used": chosen.get(rule) != "1.0"}
+                rows.append(place | {"difference": value - quality["1.0"]})
+    by = pd.DataFrame(rows).groupby(["rule", "draws", "set"], sort=False)
+    named = {"difference": ("difference", "mean"), "sem": ("difference", "sem")}
+    return by.agg(**named, used=("used", "mean"), n=("used", "size")).round(5).reset_index()
+
+
+def _from_half(losses: dict, others: tuple[str, ...], errors: float) -> str:
+    """Level 1/2, or the best of others if its losses are clearly smaller."""
+    values = {w: np.concatenate(folds[0]) for w, folds in losses.items()}
+    best = min((*others, "0.5"), key=lambda w: values[w].mean())
+    gains = values["0.5"] - values[best]
+    return best if gains.mean() > errors * gains.std(ddof=1) / np.sqrt(len(gains)) else "0.5"
+
+
 def published() -> pd.DataFrame:
     """Differences of areas in the published set-up: semi-supervised minus supervised, positive is better."""
     study = read_results(PLANS / "few_labels_published.toml")["few labels, published"]
@@ -157,6 +189,7 @@ def main() -> None:
     studies = {
         "few_labels": few_labels,
         "levels": levels,
+        "levels_rankings": levels_rankings,
         "few_labels_published": published,
         "ssl_trees": ssl_trees,
         "unsupervised_ensembles": unsupervised,

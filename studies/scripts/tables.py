@@ -104,11 +104,27 @@ def levels() -> str:
     return markdown(["model: rule", "fits", "difference", "sets better / worse", "worst set", "used"], rows)
 
 
+def levels_rankings() -> str:
+    """What comes of each rule for rankings, on the draws by which rules were chosen and on fresh ones."""
+    found = read("levels_rankings")
+    rows = []
+    for rule, part in found.groupby("rule", sort=False):
+        cells = []
+        for draws in ("first", "fresh"):
+            own = part[part["draws"] == draws]
+            worse = (own["difference"] < -2.57 * own["sem"]).sum()
+            sides = f"{(own['difference'] > 0).sum()} / {(own['difference'] < 0).sum()} ({worse})"
+            cells += [difference(own["difference"].mean(), own["difference"].sem()), sides]
+        rows.append([rule, *cells, f"{np.average(own['used'], weights=own['n']):.0%}"])
+    head = ["rule", "first draws", "sets better / worse (clearly)", "fresh draws", "better / worse (clearly)", "used"]
+    return markdown(head, rows)
+
+
 def levels_by_count() -> str:
     """What "auto" gains by number of labels."""
     own = read("levels").query("rule == 'one standard error (auto)'")
     means = own.groupby(["labelled", "model"])["difference"].agg(["mean", "sem"]).unstack()
-    names = ["tree", "forest", "ranking"]
+    names = ["tree", "forest"]
     rows = [[str(n), *(difference(row["mean"][m], row["sem"][m]) for m in names)] for n, row in means.iterrows()]
     return markdown(["labels", *names], rows)
 
@@ -132,7 +148,7 @@ def published() -> str:
 
 def trees() -> str:
     """Single trees: quality by level."""
-    return _models("tree", ["1.0", "0.75", "0.5", "0.25", "0.0", "auto"])
+    return _models("tree", ["1.0", "0.75", "0.5", "0.25", "0.0", "auto", "cv"])
 
 
 def forests() -> str:
@@ -146,14 +162,14 @@ def _models(kind: str, levels: list[str]) -> str:
     rows = []
     for name, labelled in dict.fromkeys((s, n) for s, n, _ in found.index):
         cells = [f"{found.loc[(name, labelled, w), 'auprc']:.3f}" for w in levels]
-        auto = found.loc[(name, labelled, "auto")]
-        cells += [difference(auto["difference"], auto["difference_sem"]), f"{auto['used']:.0%}".replace("%", " %")]
-        rows.append([f"{name}, {labelled} labels", *cells, str(int(auto["n"]))])
+        for rule in (w for w in levels if w in ("auto", "cv")):
+            own = found.loc[(name, labelled, rule)]
+            cells += [difference(own["difference"], own["difference_sem"]), f"{own['used']:.0%}".replace("%", " %")]
+        rows.append([f"{name}, {labelled} labels", *cells, str(int(own["n"]))])
     head = [
         "data",
-        *(w if w == "auto" else f"w = {float(w):g}" for w in levels),
-        "auto - (w = 1)",
-        "used",
+        *(w if w in ("auto", "cv") else f"w = {float(w):g}" for w in levels),
+        *(cell for w in levels if w in ("auto", "cv") for cell in (f"{w} - (w = 1)", f"{w} used")),
         "repetitions",
     ]
     return markdown(head, rows)
@@ -166,10 +182,26 @@ def tree_sizes() -> str:
     rows = []
     for row in read("printed_tree_sizes").to_dict("records"):
         if (row["set"], "1.0") in found.index:
-            own = [f"{found[row['set'], w]:.1f}" for w in ("1.0", "0.75", "0.5", "0.25", "0.0", "auto")]
+            own = [f"{found[row['set'], w]:.1f}" for w in ("1.0", "0.75", "0.5", "0.25", "0.0", "auto", "cv")]
             rows.append([row["set"], f"{row['supervised']:g}", f"{row['semi_supervised']:g}", *own])
-    head = ["data set", "SL printed", "SSL printed", "w = 1", "w = 0.75", "w = 0.5", "w = 0.25", "w = 0", "auto"]
+    head = ["data set", "SL printed", "SSL printed", "w = 1", "w = 0.75", "w = 0.5", "w = 0.25", "w = 0", "auto", "cv"]
     return markdown(head, rows)
+
+
+def ssl_shares() -> str:
+    """Shares of sets and numbers of labels on which trees are better, equal or worse than supervised ones."""
+    found = read("ssl_trees")
+    own = found[found["model"] == "tree"].pivot_table(index=["set", "labelled"], columns="supervision", values="auprc")
+    rows = [["printed, w by cross-validation", "52 %", "39 %", "9 %", "+40 %", "-7 %"]]
+    for level, name in (("cv", "cv"), ("auto", "auto"), ("0.5", "w = 0.5")):
+        gain = (own[level] - own["1.0"]) / own["1.0"]
+        # printed areas have three digits: what rounds to the same is equal
+        better, worse = gain[own[level].round(3) > own["1.0"].round(3)], gain[own[level].round(3) < own["1.0"].round(3)]
+        shares = [len(better), len(gain) - len(better) - len(worse), len(worse)]
+        cells = [f"{share / len(gain):.0%}".replace("%", " %") for share in shares]
+        means = [f"{part.mean():+.0%}".replace("%", " %") if len(part) else "" for part in (better, worse)]
+        rows.append([name, *cells, *means])
+    return markdown(["rule", "better", "equal", "worse", "mean gain where better", "mean loss where worse"], rows)
 
 
 def ssl_tests() -> str:
@@ -181,13 +213,17 @@ def ssl_tests() -> str:
             part = found[(found["model"] == kind) & (found["labelled"] == labelled)]
             own = part.pivot_table(index="set", columns="supervision", values="auprc")
             cells = []
-            for level in ("auto", "0.5"):
+            for level in ("cv", "auto", "0.5"):
+                if level not in own:
+                    cells += ["", "", ""]
+                    continue
                 gain = own[level] - own["1.0"]
                 p_value = wilcoxon_test(own[level], own["1.0"]).p_value
                 cells += [f"{(gain > 0).sum()} / {(gain < 0).sum()}", f"{gain.mean():+.4f}", f"{p_value:.3f}"]
             rows.append([f"{kind}, {labelled} labels", str(len(own)), *cells, f"{printed.loc[labelled, kind]:g}"])
-    head = ["model", "sets", "auto: better / worse", "mean gain", "p", "w = 0.5: better / worse", "mean gain", "p"]
-    return markdown([*head, "p printed"], rows)
+    rules = ("cv", "auto", "w = 0.5")
+    told = [cell for rule in rules for cell in (f"{rule}: better / worse", "mean gain", "p")]
+    return markdown(["model", "sets", *told, "p printed"], rows)
 
 
 def unsupervised() -> str:
@@ -238,10 +274,12 @@ TABLES = {
     "by-count": by_count,
     "levels": levels,
     "levels-by-count": levels_by_count,
+    "levels-rankings": levels_rankings,
     "published": published,
     "trees": trees,
     "forests": forests,
     "tree-sizes": tree_sizes,
+    "ssl-shares": ssl_shares,
     "ssl-tests": ssl_tests,
     "unsupervised": unsupervised,
     "madelon": madelon,
@@ -252,8 +290,8 @@ _BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def filled(text: str) -> str:
-    """Return a page with its tables."""
-    return _BLOCK.sub(lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}", text)
+    """Return a page with its tables; other scripts fill those that are not known here."""
+    return _BLOCK.sub(lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}" if m[2] in TABLES else m[0], text)
 
 
 def main() -> None:

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnirank.ensembles.errors import ERRORS, ErrorGrowth, check_error, error_measure
+import omnirank as om
+from omnirank.ensembles.errors import ERRORS, ErrorGrowth, _MeasureErrors, check_error, error_measure
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.scores import out_of_bag, relative_growth
 from omnirank.errors import ParameterError
 from omnirank.measures.labels import area_from_counts, auprc, pooled_auprc
+from omnirank.tasks.measuring import measure_of, measures_of
 from omnirank.testing import tiny_dataset
 from reference.ensembles_scores import area_under_curve
 
@@ -23,7 +25,7 @@ def test_errors_know_their_tasks(error):
     tasks = ("classification", "multi-target-classification", "regression", "multi-target-regression")
     tasks += ("multi-label", "hierarchical-multi-label", "mixed-targets")
     for task in tasks:
-        if task in ERRORS[error]:
+        if task in ERRORS[error] or error in [one.name for one in measures_of(task)]:
             check_error(error, task)
         else:
             with pytest.raises(ParameterError, match=f"not for {task}"):
@@ -33,7 +35,39 @@ def test_errors_know_their_tasks(error):
 
 def test_unknown_errors_are_refused():
     with pytest.raises(ParameterError, match="auto, accuracy, rrmse, auprc"):
-        check_error("mse")
+        check_error("msre")
+    with pytest.raises(ParameterError, match="f1_macro"):
+        check_error("mae", "classification")
+    plan = make_plan(tiny_dataset("regression"), GrowingRules(), 0)
+    with pytest.raises(ParameterError, match="permutation_error='mae' has no errors by target"):
+        error_measure(plan, "mae", per_target=True)
+
+
+@pytest.mark.parametrize(
+    ("task", "error"),
+    [("classification", "accuracy"), ("multi-target-regression", "rrmse"), ("hierarchical-multi-label", "auprc")],
+)
+@pytest.mark.parametrize("level", [1.0, 0.5])
+def test_any_measure_agrees_with_errors_of_their_own_kernels(task, error, level):
+    data = tiny_dataset(task)
+    if level < 1:
+        data = data.hide_labels(np.arange(data.n_examples) % 4 == 0)
+    plan = make_plan(data, GrowingRules(supervision=level), 3)
+    counts = plan.counts(0)
+    case = out_of_bag(plan, plan.grow(0, counts), counts, 0)
+    fast = error_measure(plan, error).growth(case)
+    assert fast.growth.any()
+    found = _MeasureErrors(plan, measure_of(task, {"auprc": "pooled_auprc"}.get(error, error))).growth(case)
+    np.testing.assert_allclose(relative_growth(found).row, relative_growth(fast).row, atol=1e-12)
+
+
+def test_trees_of_undefined_measures_are_left_out():
+    X, y = np.random.default_rng(0).normal(size=(2, 60, 3))
+    found = om.EnsembleRanker("permutation", permutation_error="r2", n_trees=20, random_state=0).fit(
+        X, y[:, 0] + X[:, 0]
+    )
+    assert 0 < found.n_undefined_ < 20
+    assert np.isfinite(found.ranking_.scores).all()
 
 
 @pytest.mark.parametrize("task", ["regression", "classification", "multi-label", "mixed-targets"])

@@ -153,6 +153,20 @@ def test_score_of_sparse_features_is_as_defined(kind):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("level", [0.0, 0.4, None])
+def test_score_of_more_columns_than_rows_is_as_defined(level):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 61))).add_prefix("x") + 5
+    frame["kind"] = pd.Categorical(rng.choice(list("abc"), 30))
+    data = Dataset(frame) if level is None else Dataset(frame, frame["x1"] + frame["x2"])
+    data = data if level is None else data.hide_labels(np.arange(30) % 3 > 0)
+    plan = planned(data, random_weights(rng, 30), supervision=level or 0.0, max_features=0.5)
+    parts = module.described_parts(plan)
+    assert isinstance((parts.features or parts.own)[0], module._RowProducts)
+    check(plan)
+
+
+@pytest.mark.slow
 def test_blocks_of_columns_do_not_show(monkeypatch):
     rng = np.random.default_rng(0)
     plan = planned(random_dataset(rng, "mixed-targets", 40), supervision=0.5)

@@ -432,3 +432,19 @@ def test_rankers_around_others_name_what_is_no_ranker(wrong):
         om.ResampledRanker(wrong).fit(X, y)
     with pytest.raises(ParameterError, match=r"ranker=.*: choose a ranker, such as"):
         om.PerTargetRanker(wrong).fit(X, np.column_stack([X[:, 0] + y, X[:, 1]]))
+
+
+def test_ranges_of_both_are_those_of_training_and_test_examples_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[40:, 0] *= 5
+    y = X[:, 1] + X[:, 2]
+    kinds = pd.Categorical(rng.choice(list("ab"), 60))
+    data = om.Dataset(pd.DataFrame(X).add_prefix("x").assign(kind=kinds), y).hide_labels(slice(0, 10))
+    train, test = data.take(np.arange(60) < 40), data.take(np.arange(60) >= 40)
+    spans = np.ptp(X, axis=0)
+    by_hand = np.append((np.ptp(X[10:40], axis=0) / spans) ** 2, 1.0)
+    found = om.evaluate(np.ones(4), train, test, ranges="both")
+    assert found == om.evaluate(by_hand, train, test) != om.evaluate(np.ones(4), train, test)
+    with pytest.raises(ParameterError, match="ranges='all'"):
+        om.evaluate(np.ones(4), train, test, ranges="all")

@@ -135,6 +135,46 @@ def test_areas_under_curves_over_labelled_examples(path):
     assert curve["a"].tolist() == [0.2, 0.6, 0.8]
 
 
+@pytest.fixture
+def varied(path):
+    """Two seeds, a grid of two parameters on two data sets, and a method without any."""
+    facts = FACTS | {"columns": ["a", *(f"grid (k={k} top={top})" for k in (1, 2) for top in (5, 10))]}
+    values = {}
+    for seed, data in ((0, "iris"), (1, "iris"), (0, "wine"), (1, "wine")):
+        values[place(data, seed=seed)] = 0.5 + 0.1 * seed
+        for k in (1, 2):
+            for top in (5, 10):
+                values[place(data, "grid", f"k={k} top={top}", seed=seed)] = 0.1 * k + 0.01 * top + 0.2 * seed
+    write_store(path, values, facts)
+    return read_results(path)["s"]
+
+
+def test_curves_over_any_parameter(varied):
+    curve = varied.curves("accuracy", over="top")["iris"]
+    assert list(curve.columns) == ["a", "grid (k=1)", "grid (k=2)"]
+    assert curve.index.tolist() == [5, 10]
+    np.testing.assert_allclose(curve, [[0.55, 0.25, 0.35], [0.55, 0.3, 0.4]])
+    np.testing.assert_allclose(varied.curves("accuracy", over="k")["wine"]["grid (top=10)"], [0.3, 0.4])
+    spread = varied.curves("accuracy", over="top", deviations=True)["iris"]
+    np.testing.assert_allclose(spread["grid (k=1)"], np.sqrt(2) * 0.1)
+    np.testing.assert_allclose(varied.deviations("accuracy")["a"], np.sqrt(2) * 0.05)
+    ax = varied.plot_curves("accuracy", "iris", over="top", pairs=[0, 1, 1], chosen=[None, 5, 10])
+    assert ax.get_xlabel() == "top features"
+    assert [line.get_linestyle() for line in ax.lines if line.get_color() == "C1"] == ["-", "None", "--", "None"]
+    assert len(ax.collections) == 3, "a band for each"
+    with pytest.raises(DataError, match="varies 'n_trees' over numbers; parameters in grids: k, top"):
+        varied.curves("accuracy", over="n_trees")
+
+
+def test_ranks_of_measures_times_and_grids(varied):
+    ranks = varied.ranks(["accuracy", "seconds"])
+    assert ranks.loc["a"].tolist() == [1.0, 3.0], "all take the same time"
+    grid = varied.rank_grid("accuracy", "k", "top")
+    assert grid.to_numpy().tolist() == [[5.0, 4.0], [3.0, 2.0]]
+    with pytest.raises(DataError, match="varies 'k' and 'depth'"):
+        varied.rank_grid("accuracy", "k", "depth")
+
+
 def test_predictors_stand_beside_rankings_of_every_number_of_neighbours(path):
     values = {place(neighbors=3): 0.3, place(neighbors=7): 0.7, place(method="b", neighbors=0): 0.5}
     study = read_results(write_store(path, values))["s"]

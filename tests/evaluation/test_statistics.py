@@ -30,6 +30,7 @@ from omnirank.evaluation.statistics import (
     method_ranks,
     nemenyi_distance,
     rounded,
+    smallest_sufficient,
     wilcoxon_test,
 )
 from omnirank.plots import plot_critical_difference
@@ -474,3 +475,14 @@ def test_clustering_hypothesis_of_published_data(name, std, share):
     data = om.load(SHARED / "regression" / f"{name}.csv", target="1")
     assert clustering_hypothesis(data, form="std", random_state=0) == pytest.approx(std, abs=0.002)
     assert clustering_hypothesis(data, random_state=0) == pytest.approx(share, abs=0.002)
+
+
+def test_sizes_that_suffice_are_corrected_over_all_measures():
+    """A p value of 1/32 is significant at 0.05 alone, but not beside two others of 1."""
+    n = np.arange(6)
+    table = pd.DataFrame({"small": 0.5 + n / 100, "large": 0.6 + n / 50})
+    equal = pd.DataFrame({"small": 0.5 + n / 100, "large": 0.5 + n[::-1] / 100})
+    assert smallest_sufficient({"accuracy": table}) == {"accuracy": "large"}
+    assert smallest_sufficient({"log_loss": table}) == {"log_loss": "small"}
+    found = smallest_sufficient({"accuracy": table, "kappa": equal, "mcc": equal})
+    assert found == {"accuracy": "small", "kappa": "small", "mcc": "small"}

@@ -178,6 +178,12 @@ class TestRadar:
         with pytest.raises(DataError, match="at least three measures"):
             plot_radar(table[["rrmse", "r2"]])
 
+    def test_the_first_rank_is_at_the_centre(self):
+        table = pd.DataFrame({"rrmse": [1.0, 2.0], "r2": [2.0, 1.0], "seconds": [1.5, 1.5]}, index=list("ab"))
+        rings = [line for line in plot_radar(table, ranks=True).lines if line.get_label() in ("a", "b")]
+        radii = [np.hypot(*line.get_data())[:3] for line in rings]
+        np.testing.assert_allclose(radii, [[0, 1, 0.5], [1, 0, 0.5]], atol=1e-12)
+
 
 class TestOverlay:
     def test_features_beyond_the_top_stand_below_with_their_rank(self):

@@ -98,7 +98,7 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
         ({"max_depth": -1}, "max_depth"),
         ({"symbolic_weight": 0.0}, "symbolic_weight"),
-        ({"permutation_error": "mse"}, "permutation_error='mse'"),
+        ({"permutation_error": "msre"}, "permutation_error='msre'"),
         ({"importance": "permutation", "permutation_error": "auprc"}, "auprc.* is for multi-label.*not for regression"),
         ({"importance": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
         ({"importance": "permutation", "bootstrap": False}, "needs out-of-bag examples"),

@@ -150,7 +150,7 @@ def space_of(problem, kind):
     space = spaces._all_known(one, problem.columns, scale, weight)
     if kind == "gram":
         z = np.atleast_2d(space.z.T).T
-        return GramColumns(np.ascontiguousarray(z), z @ z.T)
+        return GramColumns(np.ascontiguousarray(z), z @ z.T, 1.0)
     if kind == "dense" and not isinstance(space, DenseColumns):
         return DenseColumns(spaces._padded(space.z[:, None]))
     return space

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omnirank.evaluation.experiments.results import StudyResults
-    from omnirank.measures import Measure
 
 
 _INDICES = {
@@ -168,6 +167,8 @@ class _Report:
 
     def write(self, folder: Path) -> None:
         """Write the tables and diagrams of this measure."""
+        from omnirank.plots.style import set_title
+
         markdown, latex = [f"# {self.title}"], []
         if self.comparison is not None:
             markdown.append(self.comparison.to_markdown())
@@ -179,7 +180,9 @@ class _Report:
             for name, curve in self.study.curves(self.measure.name, self.neighbors).items():
                 stem = f"{self.stem}-{_file_name(name)}-curve"
                 write_text(frame_csv(curve), folder / f"{stem}.csv")
-                _draw(_curve_plot(curve, self.measure, name), folder, stem)
+                ax = self.study.plot_curves(self.measure.name, name, self.neighbors)
+                set_title(ax, name)
+                _draw(ax, folder, stem)
 
 
 def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> None:
@@ -212,22 +215,6 @@ def _draw(ax: Any, folder: Path, stem: str) -> None:
     """Write a picture twice: as SVG for papers, and as PNG for what cannot show that."""
     for ending in (".svg", ".png"):
         write_picture(ax, folder / f"{stem}{ending}")
-
-
-def _curve_plot(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
-    """Performance over the number of labelled examples."""
-    from omnirank.evaluation.cross import Curve
-    from omnirank.plots.curves import plot_curves
-    from omnirank.plots.style import set_title
-
-    way = measure.larger_is_better
-    curves = [
-        Curve(curve.index.to_numpy(), curve[name].to_numpy(), measure.name, "labelled examples", way, str(name))
-        for name in curve.columns
-    ]
-    ax = plot_curves(curves)
-    set_title(ax, data)
-    return ax
 
 
 def _print_table(values: "pd.DataFrame") -> None:

@@ -8,17 +8,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.measures.table import first_largest, reaches
+from omnirank.measures.table import Measure, first_largest, reaches
 from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.measuring import MEASURES, measure, measure_of, measures_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import one_leaf
 
-# Errors of the permutation score, and the tasks for which they are defined.
+# Errors of the permutation score, and the tasks for which they are defined; any measure of the task is one, too.
 ERRORS = {
     "auto": TASKS,
     "accuracy": TaskNames("classes"),
@@ -78,9 +79,13 @@ def check_error(error: str, task: str | None = None) -> None:
     Traceback (most recent call last):
     omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
     """
-    tasks = ERRORS[check("permutation_error", error, choice(*ERRORS))]
-    if task is not None and task not in tasks:
-        raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
+    measures = MEASURES if task is None else [one.name for one in measures_of(task)]
+    if error in ERRORS and error not in measures:
+        tasks = ERRORS[error]
+        if task is not None and task not in tasks:
+            raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
+        return
+    check("permutation_error", error, choice(*dict.fromkeys([*ERRORS, *measures])))
 
 
 def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:
@@ -90,13 +95,17 @@ def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = Fal
     ----------
     plan : GrowingPlan
         What the trees are grown on.
-    error : {"auto", "accuracy", "rrmse", "auprc", "target"}
+    error : str
         The error; "auto" is that of the task, of semi-supervised trees beside that of the features; "target" leaves
-        the features out.
+        the features out. Others, such as measures of the task, are of the target alone.
     per_target : bool
         Whether errors of single targets are wanted too.
     """
     check_error(error, plan.task.name)
+    if plan.task.name not in ERRORS.get(error, ()):
+        if per_target:
+            raise ParameterError("per_target", True, f"{setting('permutation_error', error)} has no errors by target")
+        return _MeasureErrors(plan, measure_of(plan.task.name, error))
     if plan.task.kind == "none" and not per_target:
         return feature_errors(plan)
     if error == "auto" and plan.feature_part is not None:
@@ -261,6 +270,45 @@ def weighted_impurities(columns: PrototypeColumns, weight: np.ndarray) -> np.nda
     return np.where(halved, 2 * impurity, impurity)
 
 
+# -- any measure ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _MeasureErrors:
+    """A measure of the predictions for all rows out of bag, which are not weighted."""
+
+    plan: GrowingPlan
+    measure: Measure
+
+    def growth(self, case: OutOfBag) -> ErrorGrowth:
+        """Return the measure of a tree and by how much it gets worse."""
+        from omnirank.ensembles.kernels.permutation import permutation_moves
+
+        moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)
+        means, node_row = node_means(case.grown, self.plan.columns)
+        means = means.toarray() if is_sparse(means) else means
+        predicted = means[node_row[moves.leaf]]
+        before = self._value(case, predicted)
+        growth = np.zeros(self.plan.dataset.n_features)
+        for f in np.flatnonzero(np.diff(moves.starts)):
+            moved = slice(moves.starts[f], moves.starts[f + 1])
+            permuted = predicted.copy()
+            permuted[moves.place[moved]] = means[node_row[moves.new_leaf[moved]]]
+            growth[f] = self._value(case, permuted) - before
+        # a measure that is undefined makes the score of the tree undefined
+        return ErrorGrowth(float(np.nan_to_num(before)), -growth if self.measure.larger_is_better else growth)
+
+    def _value(self, case: OutOfBag, means: np.ndarray) -> float:
+        data = self.plan.dataset
+        assert data.target is not None
+        truth = data.target.take(case.order.rows.astype(np.int64))
+        if not truth.labelled.any():
+            return float("nan")
+        task = self.plan.task.name
+        values = measure(truth, means, training=data.target, task=task, hierarchy=data.hierarchy)
+        return values[self.measure.name]
+
+
 # -- features -------------------------------------------------------------------------------------------------
 
 
@@ -330,8 +378,8 @@ def mixed_errors(plan: GrowingPlan, target: ErrorMeasure) -> MixedErrors:
         return MixedErrors(target, features, 0.0, 1.0)
     everything = _default_model(plan)
     shares = []
-    for share, measure in ((w, target), (1 - w, features)):
-        default = measure.growth(everything).before if share else 0.0
+    for share, part in ((w, target), (1 - w, features)):
+        default = part.growth(everything).before if share else 0.0
         shares.append(share / default if default > 0 else 0.0)
     return MixedErrors(target, features, shares[0], shares[1])
 

@@ -434,6 +434,17 @@ class GrowingData:
         # they count beside the target (Eq. (10) of Levatic et al., see `feature_weights`).
         return part.counted(float(self.feature_weights[varies].mean()))
 
+    @cached_property
+    def _feature_products(self) -> Any:
+        """The space of the features for all levels of supervision, where it consists of products of rows; else None."""
+        from omnirank.trees.kernels.spaces import GramColumns
+
+        columns, clustering = self._feature_part
+        if self._cells is not None or self.dataset.features.n_missing or len(clustering.columns) <= len(columns.matrix):
+            return None
+        space = clustering_space(columns, clustering, self.weight)
+        return space if isinstance(space, GramColumns) else None
+
     def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
         """Return the coded target; there is one."""
         target = self.dataset.target
@@ -467,7 +478,10 @@ class GrowingData:
         if feature_part is not None:
             least = float(rules.min_labelled_leaf)
             warn_about_few_labels(weight[target.columns.labelled].sum(), least)
-            space = two_part_space(target, feature_part, self.weight, least / unit, on_cells)
+            products = self._feature_products
+            if products is not None:
+                products = products._replace(share=1 - float(rules.supervision))
+            space = two_part_space(target, feature_part, self.weight, least / unit, on_cells, products)
         elif len(target.clustering.columns):
             space = clustering_space(*target, self.weight, on_cells)
         else:  # all features are constant, and no tree splits

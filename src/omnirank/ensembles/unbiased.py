@@ -122,8 +122,8 @@ def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any)
 class DescribedParts(NamedTuple):
     """The columns of the target (without one, those of the features), the features beside a target, and all cells."""
 
-    own: tuple[_DenseColumns | _SparseColumns, ...]
-    features: tuple[_DenseColumns | _SparseColumns, ...]
+    own: tuple[_Columns, ...]
+    features: tuple[_Columns, ...]
     cells: Any
 
 
@@ -175,7 +175,7 @@ def _moments_at_root(plan: GrowingPlan, described: DescribedParts) -> np.ndarray
     return permutation_moments(plan.dataset.features.take(np.flatnonzero(used)), columns / np.sqrt(weight[0]))
 
 
-def _judges(plan: GrowingPlan, parts: tuple[_DenseColumns | _SparseColumns, ...]) -> Iterator[Judges]:
+def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
     """Columns in blocks, weighed and centred; of the many columns of features some are drawn, and count for all."""
     n_columns = sum(len(part.owner) for part in parts)
     chosen, scale = np.ones(n_columns, bool), 1.0
@@ -204,10 +204,15 @@ def _judges(plan: GrowingPlan, parts: tuple[_DenseColumns | _SparseColumns, ...]
 
 def _described(
     plan: GrowingPlan, columns: PrototypeColumns, clustering: ClusteringColumns, are_features: bool
-) -> tuple[_DenseColumns | _SparseColumns, ...]:
+) -> tuple[_Columns, ...]:
+    from omnirank.trees.kernels.spaces import GramColumns
+
     if not len(clustering.columns) or not clustering.weights.any():
         return ()
     variable = columns.variable[clustering.columns]
+    space = getattr(plan.space, "features", plan.space)
+    if are_features and isinstance(space, GramColumns):
+        return (_row_products(plan, space, variable),)
     owner = variable if are_features else np.full(len(variable), -1)
     matrix = clustering.cells(columns.matrix)
     if columns.is_sparse and not np.isnan(matrix.data).any():
@@ -230,6 +235,14 @@ def _described(
         _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b], one)
         for b in blocks
     )
+
+
+def _row_products(plan: GrowingPlan, space: Any, owner: np.ndarray) -> _RowProducts:
+    from omnirank.ensembles.kernels.unbiased import RowProducts
+
+    starts = np.searchsorted(owner, np.arange(plan.dataset.n_features + 1))
+    known = RowProducts(space.z, space.products, space.share, starts, _weight_of_one(plan.group_weight))
+    return _RowProducts(known, owner, owner)
 
 
 def _weight_of_one(weight: np.ndarray) -> float:
@@ -300,6 +313,43 @@ class _DenseColumns(NamedTuple):
         from omnirank.ensembles.kernels.unbiased import GainColumns, add_contributions
 
         add_contributions(tests, outside, GainColumns(self.values, self.all_known), unseen, directions, contributed)
+
+
+class _RowProducts(NamedTuple):
+    """Features by the products of all pairs of rows, where there are more columns than rows."""
+
+    columns: Any
+    owner: np.ndarray
+    variable: np.ndarray
+
+    def dense(self, columns: np.ndarray) -> np.ndarray:
+        """Return some columns."""
+        return self.columns.z[:, columns] * np.sqrt(self.columns.share)
+
+    def add(
+        self,
+        grown: Any,
+        inner: np.ndarray,
+        bags: tuple[Any, Any],
+        row: np.ndarray,
+        table: np.ndarray,
+        contributed: _Contributed | None,
+    ) -> None:
+        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
+        from omnirank.ensembles.kernels.unbiased import add_gains_of_products
+
+        if len(table):  # products hold no single columns
+            values = self.dense(np.arange(len(self.owner)))
+            columns = _DenseColumns(values, True, self.owner, self.variable, self.columns.one)
+            columns.add(grown, inner, bags, np.zeros(len(row)), table, None)
+        tests = np.column_stack([inner, grown.right[inner], grown.feature[inner]]).astype(np.int64)
+        work = np.empty((2, max(len(bags[0].rows), int(np.diff(self.columns.starts).max()))))
+        in_bag, by_example = np.zeros(len(row)), np.zeros(0)
+        if contributed is not None:
+            in_bag, by_example = contributed.in_bag, np.zeros(len(contributed.by_example))
+        add_gains_of_products(tests, *bags, self.columns, work, row, in_bag, by_example)
+        if contributed is not None:
+            contributed.by_example[:] += by_example
 
 
 class _SparseColumns(NamedTuple):
@@ -375,6 +425,9 @@ class _SparseColumns(NamedTuple):
             for rows in (sparse.csr_array(directions), self.matrix)
         )
         add_contributions_by_cells(tests, outside, counted, directions, cells, self.labelled, self.owner, contributed)
+
+
+_Columns = _DenseColumns | _SparseColumns | _RowProducts
 
 
 class _Children(NamedTuple):

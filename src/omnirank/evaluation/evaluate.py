@@ -67,6 +67,7 @@ def evaluate(
     top: int | None = None,
     weighted: bool | None = None,
     scaled: bool | None = None,
+    ranges: str = "train",
     variant: str = "standard",
     variance: str = "training",
     threshold: float = 0.5,
@@ -112,6 +113,9 @@ def evaluate(
         Whether scores weigh the features that are kept; by default not without target, nor for ML-kNN with ``top``.
     scaled : bool, optional
         Whether numbers are divided by their ranges; by default not without target.
+    ranges : {"train", "both"}
+        Ranges in the training data, or in training and test data together; use that only to compare with results that
+        were made in this way: a test example should not change how others are predicted.
     variant, variance, threshold
         As in `omnirank.measures.measure`.
     n_test : int or None
@@ -163,6 +167,7 @@ def evaluate(
         "top": top,
         "weighted": weighted,
         "scaled": scaled,
+        "ranges": ranges,
         "n_jobs": n_jobs,
     }
     settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
@@ -363,6 +368,7 @@ def _sampled(predicted: Predictions, k: int, values: dict[str, float], settings:
 
 
 NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
+NEIGHBOR_RANGES = ("train", "both")
 NEIGHBORS = ("labelled", "oracle", "published")
 # Features that the unsupervised protocol keeps.
 _TOP_WITHOUT_TARGET = 16
@@ -377,11 +383,13 @@ class NeighborRules:
     top: int | None = None
     weighted: bool | None = None
     scaled: bool | None = None
+    ranges: str = "train"
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         check("neighbors", self.neighbors, choice(*NEIGHBORS))
         check("predictor", self.predictor, choice(*NEIGHBOR_PREDICTORS))
+        check("ranges", self.ranges, choice(*NEIGHBOR_RANGES))
 
     def without_target(self, n_features: int) -> NeighborRules:
         """Return the same rules with the defaults for data without a target."""
@@ -465,6 +473,12 @@ def _nearest(ranking: Ranking, train: Dataset, test: Dataset, k: int, rules: Nei
     table, voters = train.features, training
     if rules.neighbors != "published" and not training.labelled.all():
         table, voters = table.take(training.labelled), training.take(training.labelled)
+    if rules.ranges == "both" and rules.scaled is not False:
+        weights = weights.copy()
+        own, other = feature_ranges(table), feature_ranges(features)
+        span = np.fmax(own.low + own.span, other.low + other.span) - np.fmin(own.low, other.low)
+        # distances divide by the ranges of the table
+        weights[~table.is_nominal] *= np.divide(own.span, span, out=np.ones_like(span), where=span > 0) ** 2
     mutual = None
     if rules.predictor == "ml-knn":
         published = rules.neighbors == "published"

@@ -15,7 +15,7 @@ Y. Hochberg: A sharper Bonferroni procedure for multiple tests of significance. 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +112,45 @@ class Comparison:
                 "wilcoxon_p": raw.reindex(names),
                 "adjusted_p": adjusted.reindex(names),
                 "differs": self.significant.loc[reference, names],
+            }
+        ).rename_axis("method")
+
+    def against(self, reference: str | None = None) -> pd.DataFrame:
+        """Return how the other methods do against one: wins, ties, losses, relative improvement, Wilcoxon's test.
+
+        Parameters
+        ----------
+        reference : str, optional
+            A method; by default the control, or else the best one.
+
+        Returns
+        -------
+        DataFrame
+            One row per other method: on how many data sets it wins, ties and loses; by how much it is better on
+            average, relative to the reference; p values, plain and corrected by Benjamini and Hochberg.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from omnirank.evaluation.statistics import compare_methods
+        >>> table = pd.DataFrame({"SL": [0.5, 0.4, 0.6], "SSL": [0.6, 0.4, 0.75]})
+        >>> compare_methods(table, larger_is_better=True).against("SL").loc["SSL"].round(3).to_dict()
+        {'wins': 2.0, 'ties': 1.0, 'losses': 0.0, 'improvement': 0.15, 'wilcoxon_p': 0.5, 'adjusted_p': 0.5}
+        """
+        first = self.control or str(self.average_ranks.index[0])
+        reference = first if reference is None else reference
+        check("reference", reference, choice(*map(str, self.values.columns)))
+        own, others = self.values[reference], self.values.drop(columns=reference)
+        gains = others.sub(own, axis=0) * (1 if self.larger_is_better else -1)
+        raw = self.p_values.loc[others.columns, reference]
+        return pd.DataFrame(
+            {
+                "wins": (gains > 0).sum(),
+                "ties": (gains == 0).sum(),
+                "losses": (gains < 0).sum(),
+                "improvement": gains.div(own.abs().where(own != 0), axis=0).mean(),
+                "wilcoxon_p": raw,
+                "adjusted_p": pd.Series(correct_p_values(raw.to_numpy(), self.alpha).adjusted, raw.index),
             }
         ).rename_axis("method")
 
@@ -257,6 +296,46 @@ def _groups(names: list[str], apart: np.ndarray) -> tuple[tuple[str, ...], ...]:
             groups.append(tuple(names[start : end + 1]))
             reached = end
     return tuple(groups)
+
+
+def smallest_sufficient(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05, **options: Any) -> dict[str, Any]:
+    """Return for each measure the first method, such as the smallest size, that is not clearly worse than the best.
+
+    Each method is compared with that of the best average rank by Wilcoxon's test; the p values of all measures are
+    corrected together (Benjamini and Hochberg).
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        By measure: data sets as rows, methods as columns, the smallest first; larger values are better, except for the
+        names of measures of which smaller ones are.
+    alpha : float
+        Level of significance.
+    **options
+        Of `compare_methods`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import smallest_sufficient
+    >>> noise = np.linspace(-0.01, 0.01, 10)
+    >>> table = pd.DataFrame({1: 0.5 + noise, 10: 0.8 + noise, 50: 0.8 - noise / 2})
+    >>> smallest_sufficient({"accuracy": table})
+    {'accuracy': 10}
+    """
+    from omnirank.tasks.measuring import MEASURES
+
+    places, p_values = [], []
+    for name, table in tables.items():
+        way = name not in MEASURES or MEASURES[name].larger_is_better
+        compared = compare_methods(table, way, alpha, **options)
+        best = compared.average_ranks.index[0]
+        for method in table.columns[table.columns != best]:
+            places.append((name, method))
+            p_values.append(float(compared.p_values.loc[method, best]))
+    worse = {place for place, out in zip(places, correct_p_values(p_values, alpha).rejected, strict=True) if out}
+    return {name: next(m for m in table.columns if (name, m) not in worse) for name, table in tables.items()}
 
 
 def rounded(table: pd.DataFrame, *, decimals: int | None = None, digits: int | None = None) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Pictures; matplotlib is imported only when one is drawn."""
 
 from omnirank.plots.curves import plot_convergence, plot_curves, plot_selection
-from omnirank.plots.methods import plot_critical_difference, plot_radar
+from omnirank.plots.methods import plot_critical_difference, plot_differences, plot_grid, plot_radar
 from omnirank.plots.ranking import (
     plot_explanation,
     plot_fuji,
@@ -18,8 +18,10 @@ __all__ = [
     "plot_convergence",
     "plot_critical_difference",
     "plot_curves",
+    "plot_differences",
     "plot_explanation",
     "plot_fuji",
+    "plot_grid",
     "plot_group_shares",
     "plot_hierarchy",
     "plot_overlay",

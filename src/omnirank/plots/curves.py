@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.selection import SelectionCurve
 
 _BASELINE = "#8a94a0"
+_STYLES = ("-", "--", ":", "-.")
 # Numbers that fit below the axis.
 _MOST_NUMBERED = 12
 
@@ -32,6 +33,8 @@ def plot_curves(
     *,
     errors: Sequence[ArrayLike | None] | None = None,
     baseline: float | None = None,
+    pairs: Sequence[Any] | None = None,
+    chosen: Sequence[float | None] | None = None,
 ) -> Axes:
     """Draw curves of one measure.
 
@@ -50,6 +53,10 @@ def plot_curves(
         For each curve its standard errors, drawn as a band to either side; None: no band.
     baseline : float, optional
         Height of a dashed line, such as the performance with equal weights.
+    pairs : sequence, optional
+        For each curve what it belongs to: curves of the same pair have one colour, and lines of different styles.
+    chosen : sequence of float or None, optional
+        For each curve a position to mark, such as the level that cross-validation chose; None: none.
 
     Examples
     --------
@@ -70,19 +77,27 @@ def plot_curves(
     names = [curve.name for curve in shown] if labels is None else list(labels)
     if len(names) != len(shown):
         raise ParameterError("labels", labels, there_are(len(shown), "curve"))
+    given = {"errors": errors, "pairs": pairs, "chosen": chosen}
+    for name, values in given.items():
+        if values is not None and len(values) != len(shown):
+            raise ParameterError(name, values, there_are(len(shown), "curve"))
     bands = [None] * len(shown) if errors is None else list(errors)
-    if len(bands) != len(shown):
-        raise ParameterError("errors", errors, there_are(len(shown), "curve"))
+    belongs = list(range(len(shown)) if pairs is None else pairs)
+    colours = {pair: f"C{i}" for i, pair in enumerate(dict.fromkeys(belongs))}
     even = shown[0].axis in ("labelled examples", "top features")
     places = sorted({position for curve in shown for position in curve.positions.tolist()})
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
-    for curve, name, error in zip(shown, names, bands, strict=True):
+    for i, (curve, name, error) in enumerate(zip(shown, names, bands, strict=True)):
         at = [places.index(p) for p in curve.positions.tolist()] if even else curve.positions.tolist()
         label = f"{name}, area {curve.area:.3f}" if name else f"area {curve.area:.3f}"
-        [line] = ax.plot(at, curve.values, marker="o", markersize=3.5, linewidth=1.6, label=label)
+        own, style = colours[belongs[i]], _STYLES[belongs[:i].count(belongs[i]) % len(_STYLES)]
+        ax.plot(at, curve.values, style, color=own, marker="o", markersize=3.5, linewidth=1.6, label=label)
+        if chosen is not None and chosen[i] is not None:
+            place = curve.positions.tolist().index(chosen[i])
+            ax.plot(at[place], curve.values[place], "o", markersize=10, markerfacecolor="none", color=own)
         if error is not None:
             low, high = curve.values - np.asarray(error), curve.values + np.asarray(error)
-            ax.fill_between(at, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+            ax.fill_between(at, low, high, color=own, alpha=0.15, linewidth=0)
     if baseline is not None:
         ax.axhline(baseline, color=_BASELINE, linewidth=1.2, linestyle="--", label="equal weights", zorder=1)
     if even:

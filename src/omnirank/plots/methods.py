@@ -10,7 +10,19 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.text import counted
-from omnirank.plots.style import BAR, FAINT, GRID, INK, finish, new_axes, no_frame, set_title, short_names
+from omnirank.plots.style import (
+    BAR,
+    CHOSEN,
+    FAINT,
+    GRID,
+    INK,
+    colour_scale,
+    finish,
+    new_axes,
+    no_frame,
+    set_title,
+    short_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,8 +178,8 @@ def _draw_names(ax: Axes, comparison: Comparison, names: Sequence[str], n_rows: 
         ax.annotate(f"{rank:.2f}", xytext=(-shift, 1), ha=inner, va="bottom", **at, **small)
 
 
-def plot_radar(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw methods as polygons over axes that are measures; further out is better.
+def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, ranks: bool = False) -> Axes:
+    """Draw methods as polygons over axes that are measures; further out is better, of ranks further in.
 
     Each axis runs from the worst value of the table to the best: measures have different units, and of some the smaller
     value is the better one.
@@ -179,6 +191,9 @@ def plot_radar(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         other names larger is better.
     ax : Axes, optional
         Where to draw, with ordinary (not polar) coordinates; by default a new figure.
+    ranks : bool
+        Whether the cells are average ranks (`StudyResults.ranks`): then 1 is at the centre, and the last rank on the
+        rim.
 
     Examples
     --------
@@ -196,16 +211,18 @@ def plot_radar(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     values = table.to_numpy(dtype=np.float64)
     known = [MEASURES.get(str(name)) for name in table.columns]
     signs = np.array([1.0 if measure is None or measure.larger_is_better else -1.0 for measure in known])
-    radii = _radii(values * signs)
+    if ranks:
+        signs = -np.ones(n)
+    radii = (values - 1) / max(1, len(table) - 1) if ranks else _radii(values * signs)
     ax = new_axes(width=6.0, height=5.0) if ax is None else ax
     angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
     for radius in (1 / 3, 2 / 3, 1.0):
         ring = radius * np.vstack([directions, directions[:1]])
         ax.plot(ring[:, 0], ring[:, 1], color=GRID, linewidth=0.8, zorder=1)
-    for (x, y), name, measure, column in zip(directions, table.columns, known, values.T, strict=True):
+    for (x, y), name, measure, sign, column in zip(directions, table.columns, known, signs, values.T, strict=True):
         ax.plot([0, x], [0, y], color=GRID, linewidth=0.8, zorder=1)
-        best = np.nanmax(column) if measure is None or measure.larger_is_better else np.nanmin(column)
+        best = sign * np.nanmax(sign * column)
         side = "center" if abs(x) < 0.2 else "left" if x > 0 else "right"
         above = "bottom" if y > 0.2 else "top" if y < -0.2 else "center"
         text = f"{name if measure is None else measure.title}\n{best:.3g}"
@@ -229,3 +246,86 @@ def _radii(better: np.ndarray) -> np.ndarray:
     span = high - low
     share = np.divide(better - low, span, out=np.ones_like(better), where=span > 0)
     return np.where(np.isnan(better), 0.0, 0.2 + 0.8 * share)
+
+
+def plot_grid(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "average rank") -> Axes:
+    """Draw a table over two parameters as a heat map, the smallest value in a frame.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `StudyResults.rank_grid` returns it: one row per value of a parameter, one column per value of another.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    label : str
+        What the cells are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.plots import plot_grid
+    >>> ranks = pd.DataFrame([[2.5, 1.0], [3.0, 3.5]], pd.Index([1, 5], name="k"), pd.Index([10, 50], name="trees"))
+    >>> ax = plot_grid(ranks)
+    >>> ax.get_xlabel(), ax.get_ylabel(), [text.get_text() for text in ax.texts]
+    ('trees', 'k', ['2.5', '1', '3', '3.5'])
+    """
+    cells = table.to_numpy(dtype=np.float64)
+    if np.isnan(cells).all():
+        raise DataError("there is no cell to draw")
+    n_rows, n_columns = cells.shape
+    ax = new_axes(2.5 + 0.6 * n_columns, 1.5 + 0.4 * n_rows) if ax is None else ax
+    image = ax.imshow(cells, cmap="Blues_r", aspect="auto", interpolation="nearest")
+    middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
+    for i, j in np.ndindex(cells.shape):
+        if not np.isnan(cells[i, j]):
+            colour = "white" if cells[i, j] < middle else INK
+            ax.text(j, i, f"{cells[i, j]:.3g}", ha="center", va="center", fontsize="small", color=colour)
+    i, j = np.unravel_index(np.nanargmin(cells), cells.shape)
+    frame = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5]]) * 0.94 + (j, i)
+    ax.plot(frame[:, 0], frame[:, 1], color=CHOSEN, linewidth=2.0)
+    ax.set_xticks(range(n_columns), [f"{value:g}" if np.isreal(value) else value for value in table.columns])
+    ax.set_yticks(range(n_rows), [f"{value:g}" if np.isreal(value) else value for value in table.index])
+    ax.set_xlabel(str(table.columns.name))
+    ax.set_ylabel(str(table.index.name))
+    ax.tick_params(length=0)
+    no_frame(ax)
+    colour_scale(ax, image, label)
+    return ax
+
+
+def plot_differences(x: pd.Series, y: pd.Series, ax: Axes | None = None) -> Axes:
+    """Draw two differences as one point per data set, such as the gains of two methods over a third.
+
+    Parameters
+    ----------
+    x, y : Series
+        By data set, named as the axes are to be called; data sets without both are left out.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.plots import plot_differences
+    >>> half = pd.Series({"iris": 0.1, "wine": -0.2}, name="half")
+    >>> ax = plot_differences(half, pd.Series({"iris": 0.2}, name="auto"))
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
+    ('half', ['iris'])
+    """
+    both = x.rename("x").to_frame().join(y.rename("y"), how="inner").dropna()
+    if both.empty:
+        raise DataError("no data set has both differences")
+    ax = new_axes(5.0, 4.5) if ax is None else ax
+    ax.axhline(0, color=GRID, zorder=1)
+    ax.axvline(0, color=GRID, zorder=1)
+    largest = float(both.abs().to_numpy().max()) * 1.15 or 1.0
+    ax.plot([-largest, largest], [-largest, largest], color=GRID, linestyle="--", zorder=1)
+    ax.plot(both["x"], both["y"], "o", color=BAR, markersize=4.5, zorder=3)
+    names = short_names([str(name) for name in both.index])
+    for name, *place in zip(names, both["x"], both["y"], strict=True):
+        ax.annotate(
+            name, (place[0], place[1]), xytext=(4, 3), textcoords="offset points", fontsize="x-small", parse_math=False
+        )
+    ax.set_xlim(-largest, largest)
+    ax.set_ylim(-largest, largest)
+    return finish(ax, str(x.name), str(y.name), grid="both")

@@ -108,13 +108,15 @@ class EnsembleRanker(BaseRanker):
         without any are not split; 0: no such limit.
     symbolic_weight : float or None
         None: nodes weigh their share of examples; w in (0, 1]: w to the power of their depth.
-    permutation_error : {"auto", "accuracy", "rrmse", "auprc", "target"}
+    permutation_error : str
         Error of the permutation score. "auto": error rate of classes, relative mean squared error of numbers,
         (weighted) Hamming loss of label sets; where unlabelled examples are used, w times this plus 1 - w times the
         error of the features, each relative to a constant prediction; without a target the error of the features.
         "target" leaves the features out. "accuracy" (classes) and "auprc" (label sets: area under the pooled
         precision-recall curve of the tree) are larger for better predictions: the score is their relative fall.
-        "rrmse" (numbers) is the mean over targets of the relative root mean squared error.
+        "rrmse" (numbers) is the mean over targets of the relative root mean squared error. Any other measure of the
+        task (`omnirank.measures.measures_of`), which takes longer: of all predictions of a tree for the target, without
+        weights; trees for which it is not positive are left out.
     per_target : bool
         Whether scores are also kept by target, in ``ranking_.per_target``. Genie3 of the targets sums to Genie3;
         the unbiased score of a target is that of its own credit, the permutation score that of its own error. The

@@ -10,11 +10,10 @@ import pandas as pd
 from omnirank.core.errors import DataError
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
-from omnirank.evaluation.cross import Curve
 from omnirank.evaluation.experiments.results import StudyResults, best_in_rows, read_results
 from omnirank.evaluation.statistics import Comparison
 from omnirank.measures import MEASURES
-from omnirank.plots import plot_critical_difference, plot_curves, plot_radar
+from omnirank.plots import plot_critical_difference, plot_radar
 from omnirank.report.page import Column, Section, digits, drawing, frame_columns, inline_svg, write_page
 
 _MOST_CURVES = 12
@@ -132,13 +131,9 @@ def _curves(study: StudyResults, name: str, neighbors: int) -> list[tuple[str, s
     if len(study.labelled_counts) < 2:
         return []
     measure, found = MEASURES[name], []
-    for data, frame in list(study.curves(name, neighbors).items())[:_MOST_CURVES]:
-        where, way = frame.index.to_numpy(), measure.larger_is_better
-        made = [
-            Curve(where, frame[column].to_numpy(), name, "labelled examples", way, str(column))
-            for column in frame.columns
-        ]
-        found.append((str(data), inline_svg(plot_curves(made), f"{measure.title} on {data}")))
+    for data in list(study.curves(name, neighbors))[:_MOST_CURVES]:
+        picture = inline_svg(study.plot_curves(name, data, neighbors), f"{measure.title} on {data}")
+        found.append((str(data), picture))
     return found
 
 

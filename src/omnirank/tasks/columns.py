@@ -203,8 +203,11 @@ def feature_columns(table: Table, weights: np.ndarray | None = None, cells: Any 
     >>> feature_columns(table).matrix.tolist()
     [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
     """
-    if cells is None:
+    if cells is None and (table.is_sparse or table.is_nominal.any() or table.dtype != np.float64):
         return prototype_columns(Target.from_table(table), weights)
+    if cells is None:  # wide data take much memory, and these are only read
+        labelled = ~np.isnan(table.numeric).all(axis=1)
+        return prototype_columns(Target(table.names, table.levels, table.numeric, labelled), weights)
     n = table.n_columns
     return PrototypeColumns(
         sparse.csr_array(cells).astype(np.float64),

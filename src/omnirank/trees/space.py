@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
-from omnirank.core.variances import centred_for_sums, near_centres
+from omnirank.core.variances import centred_for_sums, divided, near_centres
 from omnirank.data.table import check_size
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.layout import space_kind
@@ -57,7 +57,9 @@ def clustering_space(
     """
     if not len(clustering.columns):
         raise DataError("the target is constant: there is nothing to split on")
-    scale, cells = np.sqrt(clustering.weights), clustering.cells(columns.matrix)
+    scale = np.sqrt(clustering.weights)
+    whole = not columns.is_sparse and len(clustering.columns) == columns.n_columns  # no copy needed: only read here
+    cells = divided(columns.matrix, clustering.unit) if whole else clustering.cells(columns.matrix)
     kind = space_kind(cells, columns, on_cells, beside, gram)
     if kind == "LabelSets":
         return _label_sets(cells, scale)
@@ -82,6 +84,7 @@ def two_part_space(
     sample_weight: np.ndarray | None = None,
     least_labelled: float = 0.0,
     on_cells: bool = False,
+    products: Any = None,
 ) -> Any:
     """Return the space of a semi-supervised tree: a target known for some examples, and all features.
 
@@ -95,6 +98,8 @@ def two_part_space(
         Least weight of the labelled examples of a child that has any; 0: no such limit.
     on_cells : bool
         Whether trees are grown on the non-zero cells of the features (:mod:`omnirank.trees.layout`).
+    products : GramColumns, optional
+        The space of the features, where it is known.
     """
     from omnirank.trees.kernels.unknown import TwoParts
 
@@ -110,7 +115,9 @@ def two_part_space(
         # products of labelled rows do not serve nodes of all rows
         space = clustering_space(labelled, clustering, weight[known], on_cells, beside, gram=False)
         own = _spread(space, known, weight.sum() / weight[known].sum())
-    if len(features[1].columns) and features[1].weights.any():
+    if products is not None:
+        feature_space = products
+    elif len(features[1].columns) and features[1].weights.any():
         feature_space = clustering_space(*features, sample_weight, on_cells, beside)
     return TwoParts(own, feature_space, known, float(least_labelled)) if beside else feature_space
 
@@ -154,7 +161,9 @@ def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> A
 
 
 def _all_known(kind: str, values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
-    return _dense(kind, (values - _centres(values, weight)) * scale)
+    centred = np.subtract(values, _centres(values, weight), order="C")
+    centred *= scale
+    return _dense(kind, centred)
 
 
 def _dense(kind: str, centred: np.ndarray) -> Any:
@@ -165,7 +174,7 @@ def _dense(kind: str, centred: np.ndarray) -> Any:
     if kind == "OneColumn":
         return OneColumn(np.ascontiguousarray(centred[:, 0]))
     if kind == "GramColumns":
-        return GramColumns(np.ascontiguousarray(centred), centred @ centred.T)
+        return GramColumns(np.ascontiguousarray(centred), centred @ centred.T, 1.0)
     if kind == "DenseColumns":
         return DenseColumns(_padded(centred))
     z = centred if centred.shape[1] == 1 else _padded(centred)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import allocating, compiled
+from omnirank.core.compiled import allocating, compiled, inlined
 from omnirank.core.kernels.vector import uncounted
 
 
@@ -120,6 +120,94 @@ def add_contributions(tests, outside, columns, unseen, directions, contributions
                 projection += (z - unseen.sums[k, c] / (a + b)) * directions[j, c] * away
             contributions[n] += outside.row_weight[e] * projection
             n += 1
+
+
+class RowProducts(NamedTuple):
+    """More columns than rows: products of all pairs of rows, and the columns that each feature owns."""
+
+    z: np.ndarray  # (rows, columns), in their units of the clustering space but for the share
+    products: np.ndarray  # (rows, rows)
+    share: float
+    starts: np.ndarray  # (features + 1,), first column of each feature
+    one: float  # weight of a typical example
+
+
+@compiled
+def add_gains_of_products(tests, inside, outside, columns, work, row, in_bag, contributions):
+    """Add the gains of tests to ``row``, and what `add_contributions` adds to sums that are not empty.
+
+    A direction mu_L - mu_R is a sum of the rows of the bag, so that its products with the rows out of bag are sums of
+    products of pairs of rows.
+
+    Parameters
+    ----------
+    tests : ndarray (tests, 3)
+        Nodes with a test, their right children and their features, as integers.
+    inside, outside : NodeRows
+        Rows of the bag, and rows out of bag.
+    columns : RowProducts
+        The columns of the clustering space.
+    work : ndarray (2, rows + columns of a feature)
+        Room.
+    row, in_bag, contributions : ndarray
+        Sums, changed in place.
+    """
+    n = 0
+    for j in range(len(tests)):
+        k, right, f = tests[j]
+        left = k + 1
+        start, middle, stop = outside.first[k], outside.last[left], outside.last[k]
+        p = q = a = b = 0.0
+        for e in range(inside.first[left], inside.last[left]):
+            p += inside.row_weight[e]
+        for e in range(inside.first[right], inside.last[right]):
+            q += inside.row_weight[e]
+        for e in range(start, middle):
+            a += outside.row_weight[e]
+        for e in range(middle, stop):
+            b += outside.row_weight[e]
+        if p <= 0.0 or q <= 0.0 or a <= 0.0 or b <= 0.0:
+            n += stop - start
+            continue
+        for c in range(columns.starts[f], columns.starts[f + 1]):
+            work[1, c - columns.starts[f]] = 0.0
+        for e in range(inside.first[k], inside.last[k]):
+            work[0, e] = inside.row_weight[e] / p if e < inside.last[left] else -inside.row_weight[e] / q
+            for c in range(columns.starts[f], columns.starts[f + 1]):
+                work[1, c - columns.starts[f]] += work[0, e] * columns.z[inside.rows[e], c]
+        half = a * b / (a + b)
+        one = other = 0.0
+        for e in range(start, stop):
+            along = projection(columns, inside, k, f, work, outside.rows[e])
+            if e < middle:
+                one += outside.row_weight[e] * along
+            else:
+                other += outside.row_weight[e] * along
+            if len(contributions):
+                contributions[n + e - start] += along
+        row[f] += half * (one / a - other / b)
+        if not len(contributions):
+            continue
+        centre = (one + other) / (a + b)
+        m = max((a + b) / columns.one, 2.0)
+        for e in range(start, stop):
+            away = b / (a + b) if e < middle else -a / (a + b)
+            weight = outside.row_weight[e] * away * np.sqrt(m / (m - 1.0))
+            contributions[n] = weight * (contributions[n] - centre)
+            n += 1
+        for e in range(inside.first[k], inside.last[k]):
+            in_bag[f] += half * work[0, e] * projection(columns, inside, k, f, work, inside.rows[e])
+
+
+@inlined
+def projection(columns, inside, k, f, work, row):
+    """Product of a row with the direction of test k, without the columns of its own feature."""
+    along = 0.0
+    for e in range(inside.first[k], inside.last[k]):
+        along += work[0, e] * columns.products[row, inside.rows[e]]
+    for c in range(columns.starts[f], columns.starts[f + 1]):
+        along -= work[1, c - columns.starts[f]] * columns.z[row, c]
+    return along * columns.share
 
 
 @allocating

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +17,19 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike
-from omnirank.evaluation.cross import curve_area
+from omnirank.evaluation.cross import Curve, curve_area
 from omnirank.evaluation.experiments.store import Member, Store, column_name
 from omnirank.evaluation.statistics import latex_lines, latex_text, markdown_lines
 from omnirank.tasks.measuring import MEASURES, primary_measure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from omnirank.evaluation.statistics import Comparison
 
-
+# What the positions of curves count.
+_AXES = {"labelled": "labelled examples", "top": "top features", "n_trees": "trees"}
+_SETTING = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
 _TOP = re.compile(r"(^| )top=\d+$")
 _PLACE = ["data", "method", "labelled", "neighbors"]
 
@@ -147,15 +151,112 @@ class StudyResults:
         )
         return self._in_order(areas.unstack("method")) if len(areas) else pd.DataFrame()
 
-    def curves(self, measure: str, neighbors: int | None = None) -> dict[str, pd.DataFrame]:
-        """Return the means over the number of labelled examples: for each data set, one column per method."""
-        tables = {count: self.table(measure, neighbors, count) for count in self.labelled_counts}
+    def deviations(self, measure: str, neighbors: int | None = None, labelled: int | None = None) -> pd.DataFrame:
+        """Return the standard deviations over the seeds of what `table` returns, with the same parameters."""
+        tables = [
+            replace(self, jobs=self.jobs[self.jobs["seed"] == seed], figures=self.figures[self.figures["seed"] == seed])
+            for seed in self.jobs["seed"].unique()
+        ]
+        cells = pd.concat([one.table(measure, neighbors, labelled).stack() for one in tables], axis=1)
+        return self._in_order(cells.std(axis=1, ddof=1, skipna=False).unstack())
+
+    def curves(
+        self, measure: str, neighbors: int | None = None, over: str = "labelled", *, deviations: bool = False
+    ) -> dict[str, pd.DataFrame]:
+        """Return the means over a parameter: for each data set, one row per value and one column per method.
+
+        Parameters
+        ----------
+        measure, neighbors
+            As in `table`.
+        over : str
+            "labelled" (the number of labelled examples) or a parameter with several numbers in the grid of a method,
+            such as "top", "n_trees" or "supervision". Methods without it have the same value everywhere.
+        deviations : bool
+            Whether to return standard deviations over the seeds instead.
+        """
+        read = self.deviations if deviations else self.table
+        if over == "labelled":
+            tables: dict[Any, pd.DataFrame] = {n: read(measure, neighbors, n) for n in self.labelled_counts}
+        else:
+            tables = self._by_setting(read(measure, neighbors), over)
         names = list(dict.fromkeys(name for table in tables.values() for name in table.index))
         curves = {
-            name: pd.DataFrame({count: table.loc[name] for count, table in tables.items() if name in table.index}).T
+            name: pd.DataFrame({place: table.loc[name] for place, table in tables.items() if name in table.index}).T
             for name in names
         }
-        return {name: curve.rename_axis("labelled") for name, curve in curves.items()}
+        return {name: curve.rename_axis(over) for name, curve in curves.items()}
+
+    def plot_curves(
+        self, measure: str, data: str, neighbors: int | None = None, over: str = "labelled", **options: Any
+    ) -> Axes:
+        """Draw the curves of one data set, with bands of one standard deviation over the seeds where there are several.
+
+        Parameters
+        ----------
+        measure, neighbors, over
+            As in `curves`.
+        data : str
+            Name of the data set.
+        **options
+            Of `omnirank.plots.plot_curves`: ``pairs``, ``chosen``, ``ax``, ...
+        """
+        from omnirank.plots.curves import plot_curves
+
+        curve = self.curves(measure, neighbors, over)[data]
+        way, axis = MEASURES[measure].larger_is_better, _AXES.get(over, over)
+        where = curve.index.to_numpy()
+        made = [Curve(where, curve[name].to_numpy(), measure, axis, way, str(name)) for name in curve.columns]
+        if self.jobs["seed"].nunique() > 1:
+            spread = self.curves(measure, neighbors, over, deviations=True)[data]
+            options = {"errors": [spread[name].to_numpy() for name in curve.columns]} | options
+        return plot_curves(made, **options)
+
+    def ranks(self, measures: Sequence[str] | None = None, neighbors: int | None = None) -> pd.DataFrame:
+        """Return average ranks, one row per method and one column per measure; "seconds" is one.
+
+        Parameters
+        ----------
+        measures : sequence of str, optional
+            By default those that are reported, and seconds.
+        neighbors : int, optional
+            As in `table`.
+        """
+        names = [*self.measures, "seconds"] if measures is None else measures
+        return pd.DataFrame({name: self.compare(name, neighbors).average_ranks for name in names})
+
+    def rank_grid(self, measure: str, rows: str, columns: str, neighbors: int | None = None) -> pd.DataFrame:
+        """Return the average ranks of a grid's combinations, by two of its parameters, for `omnirank.plots.plot_grid`.
+
+        Parameters
+        ----------
+        measure, neighbors
+            As in `table`; "seconds" is a measure here.
+        rows, columns : str
+            Two parameters of a grid; of others the ranks are averaged.
+        """
+        ranks = self.compare(measure, neighbors).average_ranks
+        settings = [_settings(str(name)) for name in ranks.index]
+        both = [i for i, own in enumerate(settings) if rows in own and columns in own]
+        if not both:
+            raise DataError(f"no method of study {self.name!r} varies {rows!r} and {columns!r}")
+        places = ([_number(settings[i][name]) for i in both] for name in (rows, columns))
+        frame = pd.DataFrame(dict(zip((rows, columns), places, strict=True)) | {"rank": ranks.to_numpy()[both]})
+        return frame.pivot_table(values="rank", index=rows, columns=columns)
+
+    def _by_setting(self, table: pd.DataFrame, over: str) -> dict[Any, pd.DataFrame]:
+        """Tables by the value of a parameter, with columns that are named without it."""
+        settings = {column: _settings(str(column)) for column in table.columns}
+        values = {column: _number(own[over]) for column, own in settings.items() if over in own}
+        if not values or any(isinstance(value, str) for value in values.values()):
+            known = sorted({name for own in settings.values() for name in own})
+            there = f"parameters in grids: {', '.join(known) or 'none'}"
+            raise DataError(f"no method of study {self.name!r} varies {over!r} over numbers; {there}")
+        names = {column: _without(str(column), over) for column in table.columns}
+        return {
+            value: table[[c for c in table.columns if values.get(c, value) == value]].rename(columns=names)
+            for value in sorted(set(values.values()))
+        }
 
     def times(self) -> pd.DataFrame:
         """Return the median seconds of a fit, with data sets as rows and methods as columns.
@@ -175,17 +276,18 @@ class StudyResults:
         Parameters
         ----------
         measure, neighbors, labelled
-            As in `table`.
+            As in `table`; the measure may be "seconds", too.
         **options
             Of `omnirank.evaluation.statistics.compare_methods`: ``alpha``, ``control``, ...
         """
         from omnirank.evaluation.statistics import compare_methods
 
-        table = self.table(measure, neighbors, labelled)
+        is_time = measure == "seconds"
+        table = self.times() if is_time else self.table(measure, neighbors, labelled)
         whole = table.dropna(axis="index", how="any")
         if whole.empty:
             raise DataError(f"study {self.name!r}: no data set has {measure!r} of all methods; run what is missing")
-        return compare_methods(whole, MEASURES[measure].larger_is_better, **options)
+        return compare_methods(whole, not is_time and MEASURES[measure].larger_is_better, **options)
 
     def failures(self) -> pd.DataFrame:
         """Return the jobs that failed: data, method, choice, labelled, neighbors, seed, fold, error, traceback."""
@@ -368,6 +470,27 @@ def _study(name: str, facts: dict[str, Any], rows: list[tuple[Member, dict[str, 
 def _columns(rows: pd.DataFrame) -> pd.Series:
     """The column of a table that each row belongs to."""
     return pd.Series([column_name(*pair) for pair in zip(rows["method"], rows["choice"], strict=True)], rows.index, str)
+
+
+def _settings(column: str) -> dict[str, str]:
+    """The settings of a grid's combination, from the name of its column."""
+    return dict(_SETTING.findall(column.rpartition(" (")[2].removesuffix(")"))) if " (" in column else {}
+
+
+def _without(column: str, name: str) -> str:
+    """The name of a column without one of its settings."""
+    settings = _settings(column)
+    if name not in settings:
+        return column
+    others = " ".join(f"{key}={value}" for key, value in settings.items() if key != name)
+    return column_name(column.rpartition(" (")[0], others)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 class PlanOrder:

@@ -74,6 +74,7 @@ class GramColumns(NamedTuple):
 
     z: np.ndarray
     products: np.ndarray
+    share: float  # factor of all products of rows, so that one z serves all levels of supervision
 
 
 class OneNode(NamedTuple):
@@ -439,7 +440,7 @@ def _gram_open(space, node, rows, weight, lo, n):
         s = 0.0
         start = i * width
         for j in range(size):
-            g = space.products[r, node.rows[j]]
+            g = space.share * space.products[r, node.rows[j]]
             products[start + j] = g
             s += weight[lo + np.int64(j)] * g
         means[i] = s / total
@@ -474,6 +475,7 @@ def _from_first(space, node, weight, lo, n, total, width):
             product = 0.0
             for c in range(z.shape[1]):
                 product += (z[node.rows[i], c] - z[first, c]) * (z[node.rows[j], c] - z[first, c])
+            product *= space.share
             node.products[i * width + j] = product
             node.products[j * width + i] = product
     for i in range(n):
@@ -545,5 +547,5 @@ def _gram_levels(space, node, weight, lo, level, n, n_levels):
                 sums[level[i], c] += w * z[r, c]
     for v in range(n_levels):
         for c in range(z.shape[1]):
-            sums[v, c] -= share[v] * mean[c] / total
+            sums[v, c] = (sums[v, c] - share[v] * mean[c] / total) * np.sqrt(space.share)
     return sums
