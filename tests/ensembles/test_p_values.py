@@ -65,7 +65,7 @@ def test_moments_are_those_of_all_permutations(n):
         np.array([0, 0, 1, 1, 1, 2, 2])[:n],
     ]
     table = Table.from_columns("abcde", columns, [None, None, None, None, ("x", "y", "z")])
-    found = permutation_moments(table, y)
+    found = permutation_moments(table, y, np.array([-1, -1]))
     for f, cells in enumerate(reference.cells_of(table)):
         A = permutations.centred(reference.kernel(cells, table.is_nominal[f], np.ones(n)))
         if np.abs(A).max() < 1e-9:  # one example against all others
@@ -86,7 +86,7 @@ def test_moments_of_ties_and_missing_cells(sparse, pairs, monkeypatch):
     X[rng.random(X.shape) < 0.1] = np.nan
     y = rng.normal(size=(90, 3)) ** 3
     y -= y.mean(axis=0)
-    found = permutation_moments(Table.from_sparse(csr_array(X)) if sparse else Table.from_numeric(X), y)
+    found = permutation_moments(Table.from_sparse(csr_array(X)) if sparse else Table.from_numeric(X), y, np.full(3, -1))
     for f in range(6):
         known = ~np.isnan(X[:, f])
         z = y[known] - y[known].mean(axis=0)
@@ -134,12 +134,12 @@ def test_examples_share_sums_where_there_are_many(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 4))
     y = X[:, 0] + 3 * rng.normal(size=1000)
-    weight = np.where(np.arange(1000) % 2, 1.0, 1.01)  # equal ones need no sums at the root
-    whole = ranker().fit(X, y, sample_weight=weight).ranking_
+    groups = np.arange(1000) // 2  # without groups, the root needs no sums
+    whole = ranker().fit(X, y, groups=groups).ranking_
     monkeypatch.setattr(module, "_MOST_CELLS", 4 * 250)
     assert module.ExampleSums(1000, 4)._blocks[0].shape == (4, 250)
     assert module.ExampleSums(1000, 40)._blocks[0].shape == (40, 128)
-    shared = ranker().fit(X, y, sample_weight=weight).ranking_
+    shared = ranker().fit(X, y, groups=groups).ranking_
     assert shared.scores.tolist() == whole.scores.tolist()
     np.testing.assert_allclose(norm.isf(shared.p_values), norm.isf(whole.p_values), rtol=0.2)
     assert whole.p_values.tolist() != shared.p_values.tolist()
