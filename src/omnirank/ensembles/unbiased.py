@@ -11,7 +11,6 @@ from scipy import sparse
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
-from omnirank.data.resampling import first_rows
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
@@ -187,14 +186,10 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
         return np.zeros((4, 0))
     blocks = [block for part in (described.own, described.features) for block in _judges(plan, part)]
     values, owner = np.hstack([block.values for block in blocks]), np.concatenate([block.owner for block in blocks])
-    if plan.groups is None:
-        rows = np.flatnonzero(plan.weight > 0)
-        values = values[rows]
-    else:
-        groups = np.flatnonzero(plan.group_weight > 0)
-        rows = first_rows(plan.groups)[groups]
-        values = np.array([np.bincount(plan.groups, column) for column in values.T]).T[groups]
-    table, weight = plan.dataset.features.take(rows), plan.weight[rows]
+    _, rows, group = np.unique(plan.in_groups(np.arange(plan.n_examples)), return_index=True, return_inverse=True)
+    values, weight = np.array([np.bincount(group, x) for x in values.T]).T, np.bincount(group, plan.weight)
+    rows, values, weight = rows[weight > 0], values[weight > 0], weight[weight > 0]
+    table = plan.dataset.features.take(rows)
     if plan.groups is None and (weight == weight[0]).all():
         values /= np.sqrt(weight[0])
     else:
