@@ -99,7 +99,7 @@ def permutation_moments(table: Table, target: np.ndarray, owner: np.ndarray) -> 
     owned = np.unique(owner[owner >= 0])
     if target.shape[1] > len(target) and not len(owned):  # the same products of rows
         sizes, directions = np.linalg.eigh(target @ target.T)
-        target = directions * np.sqrt(np.maximum(sizes, 0.0))
+        target, owner = directions * np.sqrt(np.maximum(sizes, 0.0)), owner[: len(sizes)]
     n = len(target)
     # of features without ties and missing cells first, so that their places are 0
     patterns = {(False, np.ones(n, np.int64).tobytes()): 0}
