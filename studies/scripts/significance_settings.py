@@ -117,7 +117,11 @@ def f_test(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def judged(p: np.ndarray, n_true: int) -> tuple[float, float, float]:
     """Share of noise below 0.05; false discoveries and power at a false discovery rate of 5 %."""
     found = false_discovery_control(p) <= 0.05
-    return (p[n_true:] < 0.05).mean(), found[n_true:].sum() / max(found.sum(), 1), found[:n_true].mean() if n_true else 0
+    return (
+        (p[n_true:] < 0.05).mean(),
+        found[n_true:].sum() / max(found.sum(), 1),
+        found[:n_true].mean() if n_true else 0,
+    )
 
 
 def rows_of(name: str, seeds: range) -> list[dict[str, Any]]:
