@@ -4,11 +4,11 @@
     python studies/scripts/peers.py peers [n_seeds] [first_seed]   # in an environment with the packages below
 
 add rows to ``results/peers.csv``: by setting and method, over the data sets, the mean share of false discoveries, the
-power, and the seconds of processor time. ``peers`` needs boruta, lightgbm, skranger and scikit-learn, but not omnirank:
+power, and the seconds of processor time. ``peers`` needs boruta, lightgbm and scikit-learn, but not omnirank:
 
 * Boruta: `BorutaPy` with a random forest of depth 5, 50 rounds; confirmed features.
-* LightGBM: gain of 100 trees; p values by gains with permuted targets (30 times; 5 for wide data), pooled over the features.
-* ranger: corrected impurity of 500 trees, p values of Janitza by the negative importances.
+* LightGBM: gain of 100 trees; p values by gains with permuted targets (30 times; 5 for wide data), over all features.
+* corrected impurity (as in ranger): that of 500 trees less that of permuted copies; p values by the negative ones.
 * stability selection: the first q features of the lasso path in 100 halves; share of at least 0.75, q for at most one
   expected false discovery.
 
@@ -133,16 +133,15 @@ def lightgbm(X: np.ndarray, y: np.ndarray, classes: bool, seed: int) -> np.ndarr
     return discovered((1 + len(null) - np.searchsorted(null, gains(y))) / (1 + len(null)))
 
 
-def ranger(X: np.ndarray, y: np.ndarray, classes: bool, seed: int) -> np.ndarray:
-    from skranger.ensemble import RangerForestClassifier, RangerForestRegressor
+def corrected_impurity(X: np.ndarray, y: np.ndarray, classes: bool, seed: int) -> np.ndarray:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    forest = (RangerForestClassifier if classes else RangerForestRegressor)(
-        n_estimators=500, importance="impurity_corrected", seed=seed + 1, n_jobs=1
-    )
-    scores = np.asarray(forest.fit(X, y).feature_importances_)
-    negative = -scores[scores < 0]
-    null = np.sort(np.concatenate([negative, -negative, scores[scores == 0]]))
-    return discovered(1 - np.searchsorted(null, scores) / max(len(null), 1) if len(negative) else np.ones(len(scores)))
+    rows, options = np.random.default_rng(seed).permutation(len(X)), {"random_state": seed, "n_jobs": 1}
+    forest = (RandomForestClassifier if classes else RandomForestRegressor)(500, max_features="sqrt", **options)
+    own, permuted = np.split(forest.fit(np.hstack([X, X[rows]]), y).feature_importances_, 2)
+    scores = own - permuted
+    null = np.sort(np.concatenate([-np.abs(scores[scores < 0]), np.abs(scores[scores < 0]), scores[scores == 0]]))
+    return discovered(1 - np.searchsorted(null, scores) / max(len(null), 1))
 
 
 def stability_selection(X: np.ndarray, y: np.ndarray, classes: bool, seed: int) -> np.ndarray:
@@ -162,7 +161,12 @@ def stability_selection(X: np.ndarray, y: np.ndarray, classes: bool, seed: int) 
 
 METHODS = {
     "own": {"default": default, "F test": f_test},
-    "peers": {"Boruta": boruta, "LightGBM": lightgbm, "ranger": ranger, "stability selection": stability_selection},
+    "peers": {
+        "Boruta": boruta,
+        "LightGBM": lightgbm,
+        "corrected impurity": corrected_impurity,
+        "stability selection": stability_selection,
+    },
 }
 
 

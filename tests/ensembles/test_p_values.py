@@ -16,7 +16,8 @@ from omnirank.ensembles import p_values as module
 from omnirank.ensembles import permutation_moments as moments
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
-from omnirank.ensembles.scores import Contributions
+from omnirank.ensembles.scores import Contributions, ScoreOptions
+from omnirank.ensembles.unbiased import credit_at_root, described_parts
 from omnirank.errors import ParameterError
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_permutations as permutations
@@ -49,6 +50,25 @@ def test_p_values_are_as_defined(n_trees):
         parts = ([part(*one) for one in given] for part in (reference.contributions, reference.in_bag))
         expected = reference.p_values(scores, *parts, reference.root(plan), reference.chance(plan))
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["labels", "weights", "no target"])
+def test_the_null_at_the_root_is_as_defined(kind):
+    """Of weighed targets in labelled rows; without a target of the features, but for a feature's own columns."""
+    data = random_dataset(np.random.default_rng(1), "mixed-targets", 40, 0.2)
+    data = om.Dataset(data.features) if kind == "no target" else data
+    weight = random_weights(np.random.default_rng(1), 40) if kind == "weights" else None
+    fitted = ranker(3, supervision=0.0 if kind == "no target" else 0.5).fit(data, sample_weight=weight)
+    rules = GrowingRules(ensemble="extra-trees", supervision=fitted.supervision_)
+    plan = make_plan(data, rules, fitted.ranking_.seeds.ranges[0][0], weight)
+    found = credit_at_root(plan, described_parts(plan), ScoreOptions(), 40).null
+    expected = np.transpose(reference.chance(plan))
+    scale = expected[1].max() / found[1].max()  # weights that are all the same have no unit
+    np.testing.assert_allclose(found * [[scale], [scale], [1], [1]], expected, rtol=1e-6, atol=1e-6)
+    if kind != "no target":
+        none = np.zeros((3, 1, data.n_features))
+        expected = reference.p_values(none[:, 0], none, none[:, 0], reference.root(plan), reference.chance(plan))
+        np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 7])

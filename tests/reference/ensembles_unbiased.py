@@ -114,6 +114,7 @@ def root(plan):
     scores, themselves = np.zeros((len(variables), table.n_columns)), np.zeros(table.n_columns)
     by_group = np.zeros((table.n_columns, groups.max() + 1))
     varying = [v for v in variables if v.varies() and v.alpha > 0]
+    beside_target = any(v.owner is None for v in varying)  # groups add what they do about the target
     for f, cells in enumerate(cells_of(table)):
         rows = [i for i in range(n) if weight[i] > 0 and cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
@@ -139,6 +140,8 @@ def root(plan):
                 D, Q = (M * same).sum(), (products * same).sum() / sum(inside)
                 left = (h * Q / (1 - h) - 2 * h * D) / (1 - 2 * h)
                 scores[v, f] += M.sum() - D + left
+                if variable.owner is not None and beside_target:
+                    continue
                 themselves[f] += D
                 for i, row in enumerate(rows):
                     by_group[f, groups[row]] += (M * ~same)[i].sum() + left * inside[i] / sum(inside)
@@ -149,9 +152,13 @@ def chance(plan):
     """Of each feature: a statistic by rows of weight 1 and the weighed targets u, and its moments over permutations."""
     table, weight, n = plan.dataset.features, plan.weight, plan.n_examples
     varying = [v for v in variables_of(plan) if v.varies() and v.alpha > 0]
+    if any(v.owner is None for v in varying):
+        varying = [v for v in varying if v.owner is None]
+    columns = [column for v in varying for column in v.columns()]
+    labelled = [i for i in range(n) if weight[i] > 0 and any(column[i] is not None for column in columns)]
     found = []
     for f, cells in enumerate(cells_of(table)):
-        rows = [i for i in range(n) if weight[i] > 0 and cells[i] is not None]
+        rows = [i for i in labelled if cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
             found.append((0.0, 0.0, 0.0, 0.0))
             continue

@@ -53,7 +53,8 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
 
     It is undefined where no example is out of bag.
 
-    Where p values are asked for, the contributions of single examples are returned too: in node t, an out-of-bag
+    Where p values are asked for, the contributions of single examples are returned too, unless features count beside a
+    target: p values are about the target, and those of few labels about the root alone. In node t, an out-of-bag
     example i with the child c(i) adds
 
         (N0 / N0') w_i sum_c lambda_c (N0 / K0_c) (z_ic - nu_tc) (mu_c(i),c - mbar_tc) sqrt(m_tc / (m_tc - 1))
@@ -89,12 +90,12 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     tests = tests[tests > 0]
     first, last = bags[1].first[tests], bags[1].last[tests]
     contributed = None
-    if tree.options.p_values:
+    if tree.options.p_values and plan.feature_part is None:
         contributed = _Contributed(np.zeros(int((last - first).sum())), np.zeros(n_features))
     for part in described.own:
         part.add(grown, tests, bags, row, table, contributed)
     for part in described.features:
-        part.add(grown, tests, bags, row, table[:0], contributed)
+        part.add(grown, tests, bags, row, table[:0], None)
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
@@ -154,17 +155,18 @@ def credit_at_root(
 ) -> RootCredit:
     """Return the credit of all features at the root, by the columns of both parts.
 
-    Those of the features beside a target are not split by variable. With ``n_places``, there is also what groups of
-    examples add, each numbered modulo the places.
+    That by features beside a target is not split by variable. With ``n_places``, there is also what groups of examples
+    add, each numbered modulo the places, by the target.
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
     credit = None
-    for parts, split in ((described.own, n_variables), (described.features, 0)):
+    for parts, split, places in ((described.own, n_variables, n_places), (described.features, 0, 0)):
         for judges in _judges(plan, parts):
-            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, n_places)
-            if split < n_variables:
-                one = one._replace(table=np.zeros((n_variables, len(one.row))))
+            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, places)
+            if parts is not described.own:  # neither single targets nor p values have a share of it
+                rest = np.zeros((n_variables, len(one.row))), np.zeros((len(one.row) if n_places else 0, n_places))
+                one = one._replace(table=rest[0], by_example=rest[1], of_themselves=np.zeros(len(one.row)))
             credit = one if credit is None else credit.added(one)
     if credit is None:
         n_features = plan.dataset.n_features
@@ -178,23 +180,26 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
     """What `RootCredit.null` holds; (4, 0) where groups are given, or columns are too large.
 
     A feature that tells nothing is independent of what rows have of all columns, weights included. So their weighed
-    columns are permuted, against a kernel of the feature that knows no weights. Copies are one row.
+    columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels, the
+    labelled rows are permuted.
     """
-    parts = *described.own, *described.features
     given = plan.groups is not None and plan.dataset.given_groups is not None
-    if given or sum(len(part.owner) for part in parts) * plan.n_examples > _MOST_CELLS:
+    if given or sum(len(part.owner) for part in described.own) * plan.n_examples > _MOST_CELLS:
         return np.zeros((4, 0))
-    blocks = [block for part in (described.own, described.features) for block in _judges(plan, part)]
-    values, owner = np.hstack([block.values for block in blocks]), np.concatenate([block.owner for block in blocks])
-    _, rows, group = np.unique(plan.in_groups(np.arange(plan.n_examples)), return_index=True, return_inverse=True)
-    values, weight = np.array([np.bincount(group, x) for x in values.T]).T, np.bincount(group, plan.weight)
-    rows, values, weight = rows[weight > 0], values[weight > 0], weight[weight > 0]
-    table = plan.dataset.features.take(rows)
-    if plan.groups is None and (weight == weight[0]).all():
+    blocks = list(_judges(plan, described.own))
+    if not blocks:
+        return np.zeros((4, len(credit)))
+    known = np.flatnonzero((plan.weight > 0) & plan.columns.labelled)
+    _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
+    values = np.hstack([block.values for block in blocks])[known]
+    owner, weight = np.concatenate([block.owner for block in blocks]), np.bincount(group, plan.weight[known])
+    values = np.array([np.bincount(group, column) for column in values.T]).T
+    table = plan.dataset.features.take(known[first])
+    if plan.groups is None and plan.feature_part is None and (weight == weight[0]).all():
         values /= np.sqrt(weight[0])
     else:
         judges = Judges(values, owner, owner)
-        credit = root_credit(table, np.ones(len(rows)), judges, np.arange(len(rows))).row
+        credit = root_credit(table, np.ones(len(values)), judges, np.arange(len(values))).row
     return np.vstack([credit, permutation_moments(table, values, owner)])
 
 
