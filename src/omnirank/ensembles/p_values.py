@@ -189,7 +189,7 @@ class RootSums(NamedTuple):
 
     @staticmethod
     def p_values(parts: Sequence[RootSums], n_trees: int) -> np.ndarray:
-        """Return the p value of each feature: by the moments over permutations where all parts have them.
+        """Return the p value of each feature: by the moments over permutations, but for groups that are given.
 
         With the skewness g (at least 0) and the excess kurtosis k over permutations, of which
         :mod:`omnirank.ensembles.permutation_moments` says which part is known, it is the larger one of the p values by

@@ -2,7 +2,9 @@ r"""Moments of the credit at the root over all permutations of the target: exact
 
 With equal weights, the credit of a feature (:mod:`omnirank.ensembles.root_credit`) is :math:`s = \sum_{i \ne k} A_{ik}
 B_{ik}`. A is the kernel of the feature and B that of the target, both U-centred: rows sum to 0 and the diagonal is 0.
-If the feature says nothing, every permutation of the n targets is equally likely. The mean of s is 0. Its variance is
+If the feature says nothing, every permutation of the n targets is equally likely. The mean of s is 0. With unequal
+weights, the same holds for a kernel A of the values alone and B of the weighed targets: target and weight of a row are
+permuted together. Its variance is
 
 .. math:: \frac{2 a_2 b_2}{n (n - 3)}, \qquad a_p = \sum_{i, k} A_{ik}^p,
 
