@@ -2,9 +2,9 @@
 
     python studies/scripts/wide_public.py FOLDER [n_splits] [first_seed]
 
-FOLDER has the wheels of aeon 1.6.0, chemotools 0.5.0 and scanpy 1.11.5 from PyPI, with data in them. A split trains on
+FOLDER has the wheels of aeon 1.6.0, chemotools 0.5.0 and scanpy 1.11.5, with data in them. A split trains on
 half of the rows, at most 100, with all classes. Logistic regression on the 20 best features (in units of their standard
-deviations) predicts the rest. ``results/wide_public.csv`` has the mean accuracy, its standard error over the splits, and
+deviations) predicts the rest. ``results/wide_public.csv`` has the mean accuracy, its standard error over splits, and
 that of the difference to the default. Boruta is a loop of our own: by how often, in ten rounds, the importance in a
 forest of 100 trees exceeds that of all permuted copies, then by the mean importance.
 """
