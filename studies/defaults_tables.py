@@ -94,10 +94,8 @@ def defaults_n_trees() -> str:
     found = pd.read_csv(HERE / "results" / "n_trees.csv")
     area, error, tied = (found.pivot(index="truth", columns="trees", values=name) for name in ("auc", "error", "tied"))
     rows = [["mean", *(number(value) for value in area.mean())]]
-    gain = area[400] - area[100]
-    for truth in gain.abs().sort_values(ascending=False).index[:6]:
-        rows.append([truth, *(_with_error(area.at[truth, n], error.at[truth, n]) for n in area)])
-    rows.append(["60 x 4,000", *(_with_error(area.at["60 x 4,000", n], error.at["60 x 4,000", n]) for n in area)])
+    chosen = (area[400] - area[100]).abs().sort_values(ascending=False).index[:6].union(["60 x 4,000"], sort=False)
+    rows += [[truth, *map(_with_error, area.loc[truth], error.loc[truth])] for truth in chosen]
     rows.append(["largest share of tied scores", *(number(value) for value in tied.max())])
     return markdown(["truth", *(f"{n} trees" for n in area)], rows)
 
