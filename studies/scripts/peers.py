@@ -1,9 +1,9 @@
 """False discoveries and power of the default beside methods of other packages.
 
-    python studies/scripts/peers.py own [n_seeds] [first_seed]     # the default and the F test
-    python studies/scripts/peers.py peers [n_seeds] [first_seed]   # in an environment with the packages below
+    python studies/scripts/peers.py own [n_seeds] [first_seed] [part of a setting]    # the default and the F test
+    python studies/scripts/peers.py peers ...    # in an environment with the packages below
 
-add rows to ``results/peers.csv``: by setting and method, over the data sets, the mean share of false discoveries, the
+write rows of ``results/peers.csv``: by setting and method, over the data sets, the mean share of false discoveries, the
 power, and the seconds of processor time. ``peers`` needs boruta, lightgbm and scikit-learn, but not omnirank:
 
 * Boruta: `BorutaPy` with a random forest of depth 5, 50 rounds; confirmed features.
@@ -170,27 +170,29 @@ METHODS = {
 }
 
 
-def main(part: str = "own", n_seeds: str = "10", first: str = "9000") -> None:
-    """Compute, and write the rows in place of those of the same methods."""
+def main(part: str = "own", n_seeds: str = "10", first: str = "9000", only: str = "") -> None:
+    """Compute, and write each row in place of the one before; ``only`` is part of a setting's name."""
     warnings.simplefilter("ignore")
-    rows = []
-    for name, made in SETTINGS.items():
+    for name in (name for name in SETTINGS if only in name):
         for method, select in METHODS[part].items():
             found = []
             for seed in range(int(first), int(first) + int(n_seeds)):
-                X, y, n_true = made(np.random.default_rng(seed))
+                X, y, n_true = SETTINGS[name](np.random.default_rng(seed))
                 start = time.process_time()
                 chosen = select(X, y, len(np.unique(y)) == 2, seed)
                 seconds = time.process_time() - start
                 found.append((chosen[n_true:].sum() / max(chosen.sum(), 1), chosen[:n_true].mean(), seconds))
             (fdr, power, seconds), errors = np.mean(found, axis=0), np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
             row = {"setting": name, "method": method, "data sets": len(found), "fdr": fdr, "fdr error": errors[0]}
-            rows.append(row | {"power": power, "power error": errors[1], "seconds": seconds})
+            write(row | {"power": power, "power error": errors[1], "seconds": seconds})
             print(row | {"power": round(power, 3), "seconds": round(seconds, 1)}, flush=True)
-    table = pd.DataFrame(rows).round(4)
-    if FILE.exists():
-        old = pd.read_csv(FILE)
-        table = pd.concat([old[~old["method"].isin(METHODS[part])], table])
+
+
+def write(row: dict[str, object]) -> None:
+    """Write a row in place of that of the same setting and method."""
+    old = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame([row])[:0]
+    others = old[(old["setting"] != row["setting"]) | (old["method"] != row["method"])]
+    table = pd.concat([others, pd.DataFrame([row]).round(4)])
     table["place"] = table["setting"].map(list(SETTINGS).index)
     table.sort_values("place", kind="stable").drop(columns="place").to_csv(FILE, index=False)
 
