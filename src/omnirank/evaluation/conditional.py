@@ -11,7 +11,8 @@ for the residuals :math:`\epsilon` of the target's clustering columns and :math:
 scores of the ranks of a number and their squares, an indicator of each level. If the feature adds nothing, S is
 distributed as a multiple of chi-squared, with the mean K, the number of products, and the variance
 :math:`2 \sum \rho^2` over their correlations. Residuals are out of sample: those of a ridge regression, each without
-its example, and then those of extra trees, out of bag.
+its example, and then those of extra trees, out of bag. Residuals of one regression depend on each other: with the mean
+leverage h, the sum has 1 / (1 - h) times the variance that its squares say, so that T is multiplied by the root of 1 - h.
 
 Only features with p < 0.05 of their own are asked, given the others that are asked. Where these are more than a quarter
 of the examples, features with an association of at least 0.7 are asked as one, and if that does not suffice, those with
@@ -183,16 +184,16 @@ class _Question:
         others = [f for j, features in enumerate(self.asked) if j != i for f in features]
         both = np.hstack([self.target, _components(self.lines.columns[i])])
         with one_blas_thread(), progress_bars(False):
-            left = self._residuals(both, i, others, int(kernel_seed(self.entropy, i)))
+            left, used = self._residuals(both, i, others, int(kernel_seed(self.entropy, i)))
         n = self.target.shape[1]
-        return covariance_p_value(left[:, :n], left[:, n:], self.weight, self.groups)
+        return covariance_p_value(left[:, :n], left[:, n:], self.weight, self.groups, used)
 
-    def _residuals(self, columns: np.ndarray, i: int, others: list[int], seed: int) -> np.ndarray:
-        """What the other features do not explain of the columns, in examples that were not used to explain it."""
+    def _residuals(self, columns: np.ndarray, i: int, others: list[int], seed: int) -> tuple[np.ndarray, float]:
+        """What the other features do not explain of the columns, in examples that were not used; the mean leverage."""
         columns = columns - np.average(columns, axis=0, weights=self.weight)
         if not others or self.lines is None:
-            return columns
-        columns = self.lines.residuals(columns, i)
+            return columns, 0.0
+        columns, leverage = self.lines.residuals(columns, i)
         scale = columns.std(axis=0)
         columns = columns[:, scale > 0] / scale[scale > 0]
         forest = PCTForestRegressor(
@@ -211,7 +212,7 @@ class _Question:
         explained = np.asarray(forest.oob_prediction_).reshape(columns.shape)
         left = np.zeros((len(columns), len(scale)))
         left[:, scale > 0] = np.where(np.isnan(explained), 0.0, columns - explained)
-        return left
+        return left, leverage
 
 
 class _Lines(NamedTuple):
@@ -241,15 +242,16 @@ class _Lines(NamedTuple):
         own = [1 + np.flatnonzero(feature == i) for i in range(len(columns))]
         return cls(columns, design, design @ inverse, inverse, own, weight)
 
-    def residuals(self, values: np.ndarray, i: int) -> np.ndarray:
-        """Return what all features but the i-th leave of values, each from a fit without its example."""
+    def residuals(self, values: np.ndarray, i: int) -> tuple[np.ndarray, float]:
+        """Return what all features but the i-th leave of values, each without its example, and the mean leverage."""
         own = self.own[i]
         less = self.product[:, own] @ np.linalg.inv(self.inverse[np.ix_(own, own)])
         weighed = self.weight[:, None] * values
         explained = self.product @ (self.design.T @ weighed) - less @ (self.product[:, own].T @ weighed)
         leverage = np.einsum("ij,ij->i", self.product, self.design)
         leverage -= np.einsum("ij,ij->i", less, self.product[:, own])
-        return np.asarray((values - explained) / np.maximum(1 - self.weight * leverage, 0.05)[:, None])
+        leverage *= self.weight
+        return (values - explained) / np.maximum(1 - leverage, 0.05)[:, None], float(leverage.mean())
 
 
 def feature_columns(table: Table, f: int) -> np.ndarray:
@@ -287,7 +289,9 @@ def _components(columns: np.ndarray) -> np.ndarray:
     return np.asarray(left[:, :_MOST_COLUMNS] * size[:_MOST_COLUMNS])
 
 
-def covariance_p_value(one: np.ndarray, other: np.ndarray, weight: np.ndarray, groups: np.ndarray) -> float:
+def covariance_p_value(
+    one: np.ndarray, other: np.ndarray, weight: np.ndarray, groups: np.ndarray, leverage: float = 0.0
+) -> float:
     """Return the p value of the generalised covariance measure of two tables of residuals; groups count as examples.
 
     Examples
@@ -307,7 +311,7 @@ def covariance_p_value(one: np.ndarray, other: np.ndarray, weight: np.ndarray, g
     varies = spread > 1e-12 * np.abs(sums).sum(axis=0)
     if not varies.any():
         return 1.0
-    t = sums[:, varies].sum(axis=0) / spread[varies]
+    t = np.sqrt(1 - leverage) * sums[:, varies].sum(axis=0) / spread[varies]
     unit = away[:, varies] / spread[varies]
     n = len(t)
     multiple = float(((unit.T @ unit) ** 2).sum() / n)
