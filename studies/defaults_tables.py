@@ -57,11 +57,6 @@ def defaults_ensembles_sets() -> str:
     return _sets("defaults_ensembles")
 
 
-def defaults_few_labels() -> str:
-    """Summary of few labels."""
-    return _summary("defaults_few_labels")
-
-
 def defaults_no_target() -> str:
     """Summary without a target."""
     return _summary("defaults_no_target")
@@ -90,10 +85,77 @@ def _areas(name: str) -> str:
     return markdown(["truth", *table.columns], rows)
 
 
+def _with_error(value: float, error: float) -> str:
+    return f"{number(value)} ± {number(error)}"
+
+
+def defaults_n_trees() -> str:
+    """Areas by the number of trees, means over all truths, and truths that many trees change."""
+    found = pd.read_csv(HERE / "results" / "n_trees.csv")
+    area, error, tied = (found.pivot(index="truth", columns="trees", values=name) for name in ("auc", "error", "tied"))
+    rows = [["mean", *(number(value) for value in area.mean())]]
+    chosen = (area[400] - area[100]).abs().sort_values(ascending=False).index[:6].union(["60 x 4,000"], sort=False)
+    rows += [[truth, *map(_with_error, area.loc[truth], error.loc[truth])] for truth in chosen]
+    rows.append(["largest share of tied scores", *(number(value) for value in tied.max())])
+    return markdown(["truth", *(f"{n} trees" for n in area)], rows)
+
+
+def defaults_wide() -> str:
+    """Accuracy of held-out rows by the top 20."""
+    found = pd.read_csv(HERE / "results" / "wide_public.csv")
+    rows = []
+    for name, part in found.groupby("set", sort=False):
+        shape = f"{name} ({part['rows'].iloc[0]} x {part['features'].iloc[0]:,})"
+        cells = part.set_index("method")
+        own = _with_error(cells.at["default", "accuracy"], cells.at["default", "error"])
+        others = ("F test", "Boruta", "random")
+        differences = [f"{cells.at[m, 'difference']:+.3f} ± {cells.at[m, 'difference error']:.3f}" for m in others]
+        rows.append([shape, own, *differences])
+    return markdown(["set (training rows x features)", "default", "F test", "Boruta", "random"], rows)
+
+
+def p_values_peers() -> str:
+    """False discoveries and power."""
+    found = pd.read_csv(HERE / "results" / "peers.csv")
+    methods = ["default", "F test", "Boruta", "LightGBM", "corrected impurity", "stability selection"]
+    methods = [method for method in methods if (found["method"] == method).any()]
+    rows = []
+    for setting, part in found.groupby("setting", sort=False):
+        cells = part.set_index("method")
+        rows.append([setting, *(_rates(cells, method) for method in methods)])
+    return markdown(["data", *methods], rows)
+
+
+def _rates(cells: pd.DataFrame, method: str) -> str:
+    if method not in cells.index:
+        return ""
+    return f"{cells.at[method, 'fdr']:.2f} / {cells.at[method, 'power']:.2f}"
+
+
+def p_values_settings() -> str:
+    """Noise alone and beside signal, false discoveries and power."""
+    found = pd.read_csv(HERE / "results" / "significance_settings.csv")
+    rows = []
+    for setting, part in found.groupby("setting", sort=False):
+        of = part.set_index(["method", "beside"])
+        noise = (
+            " / ".join(f"{of.at[(m, beside), 'noise']:.3f}" for beside in ("nothing", "signal"))
+            for m in ("default", "F")
+        )
+        rates = (f"{of.at[(m, 'signal'), 'fdr']:.2f} / {of.at[(m, 'signal'), 'power']:.2f}" for m in ("default", "F"))
+        error = max(of.at[("default", beside), "error"] for beside in ("nothing", "signal"))
+        rows.append([setting, *(cell for pair in zip(noise, rates, strict=True) for cell in pair), f"{error:.3f}"])
+    header = ["rows", "noise", "FDR / power", "F test: noise", "F test: FDR / power", "error of noise"]
+    return markdown(header, rows)
+
+
 TABLES = [
+    defaults_n_trees,
+    defaults_wide,
+    p_values_peers,
+    p_values_settings,
     defaults_ensembles,
     defaults_ensembles_sets,
-    defaults_few_labels,
     defaults_no_target,
     defaults_truths,
     defaults_relevance,

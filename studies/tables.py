@@ -44,7 +44,6 @@ STUDIES = {
         "top_features_rmse",
     ),
     "defaults_ensembles": (["defaults_ensembles"], "rrmse"),
-    "defaults_few_labels": (["defaults_few_labels"], "rrmse"),
     "defaults_no_target": (["defaults_no_target"], "top_features_rmse"),
     "unsupervised_rivals": (
         ["unsupervised_rivals", "unsupervised_rivals_madelon", "unsupervised_udfs"],

@@ -20,7 +20,7 @@ FOLDER = ROOT / "studies"
 PLANS = sorted(path.name for path in (FOLDER / "plans").glob("*.toml"))
 # Plans of data that are not in that folder.
 ELSEWHERE = {"unsupervised_more.toml", "unsupervised_more_random.toml", "unsupervised_full.toml"}
-PAGES = ["mtr.md", "mlc.md", "hmlc.md", "unsupervised_relief.md", "defaults.md"]
+PAGES = ["mtr.md", "mlc.md", "hmlc.md", "unsupervised_relief.md", "defaults.md", "p_values.md"]
 PAGES += ["unsupervised_rivals.md", "semi_supervised.md", "three_way.md", "relational.md"]
 
 

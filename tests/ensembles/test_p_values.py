@@ -16,7 +16,8 @@ from omnirank.ensembles import p_values as module
 from omnirank.ensembles import permutation_moments as moments
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
-from omnirank.ensembles.scores import Contributions
+from omnirank.ensembles.scores import Contributions, ScoreOptions
+from omnirank.ensembles.unbiased import credit_at_root, described_parts
 from omnirank.errors import ParameterError
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_permutations as permutations
@@ -51,6 +52,25 @@ def test_p_values_are_as_defined(n_trees):
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
 
 
+@pytest.mark.parametrize("kind", ["labels", "weights", "no target"])
+def test_the_null_at_the_root_is_as_defined(kind):
+    """Of weighed targets in labelled rows; without a target of the features, but for a feature's own columns."""
+    data = random_dataset(np.random.default_rng(1), "mixed-targets", 40, 0.2)
+    data = om.Dataset(data.features) if kind == "no target" else data
+    weight = random_weights(np.random.default_rng(1), 40) if kind == "weights" else None
+    fitted = ranker(3, supervision=0.0 if kind == "no target" else 0.5).fit(data, sample_weight=weight)
+    rules = GrowingRules(ensemble="extra-trees", supervision=fitted.supervision_)
+    plan = make_plan(data, rules, fitted.ranking_.seeds.ranges[0][0], weight)
+    found = credit_at_root(plan, described_parts(plan), ScoreOptions(), 40).null
+    expected = np.transpose(reference.chance(plan))
+    scale = expected[1].max() / found[1].max()  # weights that are all the same have no unit
+    np.testing.assert_allclose(found * [[scale], [scale], [1], [1]], expected, rtol=1e-6, atol=1e-6)
+    if kind != "no target":
+        none = np.zeros((3, 1, data.n_features))
+        expected = reference.p_values(none[:, 0], none, none[:, 0], reference.root(plan), reference.chance(plan))
+        np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("n", [4, 5, 6, 7])
 def test_moments_are_those_of_all_permutations(n):
     rng = np.random.default_rng(n)
@@ -65,7 +85,7 @@ def test_moments_are_those_of_all_permutations(n):
         np.array([0, 0, 1, 1, 1, 2, 2])[:n],
     ]
     table = Table.from_columns("abcde", columns, [None, None, None, None, ("x", "y", "z")])
-    found = permutation_moments(table, y)
+    found = permutation_moments(table, y, np.array([-1, -1]))
     for f, cells in enumerate(reference.cells_of(table)):
         A = permutations.centred(reference.kernel(cells, table.is_nominal[f], np.ones(n)))
         if np.abs(A).max() < 1e-9:  # one example against all others
@@ -86,7 +106,7 @@ def test_moments_of_ties_and_missing_cells(sparse, pairs, monkeypatch):
     X[rng.random(X.shape) < 0.1] = np.nan
     y = rng.normal(size=(90, 3)) ** 3
     y -= y.mean(axis=0)
-    found = permutation_moments(Table.from_sparse(csr_array(X)) if sparse else Table.from_numeric(X), y)
+    found = permutation_moments(Table.from_sparse(csr_array(X)) if sparse else Table.from_numeric(X), y, np.full(3, -1))
     for f in range(6):
         known = ~np.isnan(X[:, f])
         z = y[known] - y[known].mean(axis=0)
@@ -134,12 +154,12 @@ def test_examples_share_sums_where_there_are_many(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 4))
     y = X[:, 0] + 3 * rng.normal(size=1000)
-    weight = np.where(np.arange(1000) % 2, 1.0, 1.01)  # equal ones need no sums at the root
-    whole = ranker().fit(X, y, sample_weight=weight).ranking_
+    groups = np.arange(1000) // 2  # without groups, the root needs no sums
+    whole = ranker().fit(X, y, groups=groups).ranking_
     monkeypatch.setattr(module, "_MOST_CELLS", 4 * 250)
     assert module.ExampleSums(1000, 4)._blocks[0].shape == (4, 250)
     assert module.ExampleSums(1000, 40)._blocks[0].shape == (40, 128)
-    shared = ranker().fit(X, y, sample_weight=weight).ranking_
+    shared = ranker().fit(X, y, groups=groups).ranking_
     assert shared.scores.tolist() == whole.scores.tolist()
     np.testing.assert_allclose(norm.isf(shared.p_values), norm.isf(whole.p_values), rtol=0.2)
     assert whole.p_values.tolist() != shared.p_values.tolist()

@@ -114,6 +114,7 @@ def root(plan):
     scores, themselves = np.zeros((len(variables), table.n_columns)), np.zeros(table.n_columns)
     by_group = np.zeros((table.n_columns, groups.max() + 1))
     varying = [v for v in variables if v.varies() and v.alpha > 0]
+    beside_target = any(v.owner is None for v in varying)  # groups add what they do about the target
     for f, cells in enumerate(cells_of(table)):
         rows = [i for i in range(n) if weight[i] > 0 and cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
@@ -139,6 +140,8 @@ def root(plan):
                 D, Q = (M * same).sum(), (products * same).sum() / sum(inside)
                 left = (h * Q / (1 - h) - 2 * h * D) / (1 - 2 * h)
                 scores[v, f] += M.sum() - D + left
+                if variable.owner is not None and beside_target:
+                    continue
                 themselves[f] += D
                 for i, row in enumerate(rows):
                     by_group[f, groups[row]] += (M * ~same)[i].sum() + left * inside[i] / sum(inside)
@@ -146,26 +149,31 @@ def root(plan):
 
 
 def chance(plan):
-    """Moments of each feature's credit over permutations of the target; None: with different weights or groups."""
-    table, n = plan.dataset.features, plan.n_examples
-    if len(set(plan.weight)) > 1 or plan.groups is not None:
-        return None
+    """Of each feature: a statistic by rows of weight 1 and the weighed targets u, and its moments over permutations."""
+    table, weight, n = plan.dataset.features, plan.weight, plan.n_examples
     varying = [v for v in variables_of(plan) if v.varies() and v.alpha > 0]
+    if any(v.owner is None for v in varying):
+        varying = [v for v in varying if v.owner is None]
+    columns = [column for v in varying for column in v.columns()]
+    labelled = [i for i in range(n) if weight[i] > 0 and any(column[i] is not None for column in columns)]
     found = []
     for f, cells in enumerate(cells_of(table)):
-        rows = [i for i in range(n) if cells[i] is not None]
+        rows = [i for i in labelled if cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
-            found.append((0.0, 0.0, 0.0))
+            found.append((0.0, 0.0, 0.0, 0.0))
             continue
         products = np.zeros((len(rows), len(rows)))
         for variable in varying:
-            for column in variable.columns():
-                middle = mean(column, known(column, range(n)), plan.weight)
-                u = np.array([0.0 if column[i] is None else column[i] - middle for i in rows])
-                scale = _scale(plan, variable, column) * n / len(known(column, range(n)))
-                products += np.outer(u - u.mean(), u - u.mean()) * scale / sum(v.alpha for v in varying)
-        K = kernel([cells[i] for i in rows], table.levels[f] is not None, [1.0] * len(rows))
-        found.append(permuted.moments(permuted.centred(K), permuted.centred(products)))
+            beside = sum(v.alpha for v in varying if (v.owner is None) == (variable.owner is None))
+            for column in variable.columns() if variable.owner != f else ():
+                all_known = [i for i in known(column, range(n)) if weight[i] > 0]
+                middle = mean(column, all_known, weight)
+                u = np.array([0.0 if column[i] is None else weight[i] * (column[i] - middle) for i in rows])
+                scale = _scale(plan, variable, column) * sum(weight) / sum(weight[i] for i in all_known)
+                products += np.outer(u - u.mean(), u - u.mean()) * scale / beside
+        A = permuted.centred(kernel([cells[i] for i in rows], table.levels[f] is not None, [1.0] * len(rows)))
+        B = permuted.centred(products)
+        found.append(((A * B).sum(), *permuted.moments(A, B)))
     return found
 
 
@@ -208,21 +216,19 @@ def contributions(plan, tree, counts, widened=True):
     """What each example out of bag adds to the score of each feature, (examples, features).
 
     Example i adds (N0 / N0') w_i sum_c (z_ic - nu_tc) (mu_c(i),c - mbar_tc) in node t with its child c(i), where
-    mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t. Widened by sqrt(m / (m - 1)), for m known examples out of bag in t, the
-    squares have the size that they would have if nu and mbar were not means of the same examples.
+    mbar_t is the mean over the m known examples out of bag in t, whatever their weights. Widened by sqrt(m / (m - 1)),
+    the squares have the size that they would have if nu and mbar were not means of the same examples.
     """
     weight = plan.weight
-    one = sum(w**2 for w in weight) / sum(weight)
     found = np.zeros((plan.n_examples, plan.dataset.n_features))
     for _, variable, node, left, right, factor in _told(plan, tree, counts):
         for column, seen, out in _columns(plan, variable, node, left, right):
             mu = [mean(column, rows, counts * weight) for rows in seen]
-            known_weight = [sum(weight[i] for i in rows) for rows in out]
-            mbar = (known_weight[0] * mu[0] + known_weight[1] * mu[1]) / sum(known_weight)
+            m = len(out[0]) + len(out[1])
+            mbar = (len(out[0]) * mu[0] + len(out[1]) * mu[1]) / m
             nu = mean(column, out[0] + out[1], weight)
             scale = _scale(plan, variable, column)
             if widened:
-                m = max(2.0, sum(known_weight) / one)
                 scale *= (m / (m - 1)) ** 0.5
             for child in (0, 1):
                 for i in out[child]:
@@ -261,10 +267,10 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees, root, by_chance=No
         _, at_root, themselves = root
         alone = _tail(sum(at_root[f]), sum(c**2 for c in at_root[f]), 0.0, themselves[f])
         if by_chance is not None:
-            deviation, skewness, rare = by_chance[f]
+            statistic, deviation, skewness, rare = by_chance[f]
             skewness = max(skewness, 0.0)
             fits = [pearson3(x, scale=deviation) for x in (skewness, (skewness**2 + rare / 1.5) ** 0.5)]
-            alone = max(fit.sf(sum(at_root[f])) for fit in fits) if deviation > 0 else 1.0
+            alone = max(fit.sf(statistic) for fit in fits) if deviation > 0 else 1.0
         p = alone if A == 0 else 1 - (1 - min(alone, p)) ** 2
         found.append(p)
     return np.array(found)

@@ -159,25 +159,24 @@ class RootSums(NamedTuple):
 
     @staticmethod
     def p_values(parts: Sequence[RootSums], n_trees: int) -> np.ndarray:
-        """Return the p value of each feature: by the moments over permutations where all parts have them.
+        """Return the p value of each feature: by the moments over permutations, but for groups that are given.
 
         With the skewness g (at least 0) and the excess kurtosis k over permutations, of which
         :mod:`omnirank.ensembles.permutation_moments` says which part is known, it is the larger one of the p values by
         shifted gamma distributions with the skewness g and sqrt(g^2 + k / 1.5).
         """
         blocks = {part.block: part for part in parts}
-        alike = [np.array_equal(part.credit.moments, blocks[part.block].credit.moments) for part in parts]
-        if not all(alike) or not all(part.credit.moments.shape[1] for part in parts):
+        alike = [np.array_equal(part.credit.null, blocks[part.block].credit.null) for part in parts]
+        if not all(alike) or not all(part.credit.null.shape[1] for part in parts):
             return RootSums._summed(parts).p_values_at_root(n_trees)
-        largest = np.max([part.credit.moments[0] for part in parts], axis=0)
+        largest = np.max([part.credit.null[1] for part in parts], axis=0)
         some = largest > 0
         sums = np.zeros((4, some.sum()))
         for block, part in sorted(blocks.items()):
             share = sum(other.n_trees for other in parts if other.block == block) / n_trees
-            deviation, skewness, rare = part.credit.moments[:, some]
+            statistic, deviation, skewness, rare = part.credit.null[:, some]
             size = share * deviation / largest[some]
-            at = share * part.credit.row[some] / largest[some]
-            sums += np.array([at, size**2, size**3 * skewness, size**4 * rare])
+            sums += np.array([share * statistic / largest[some], size**2, size**3 * skewness, size**4 * rare])
         at, variance, third, fourth = sums
         skewness = np.maximum(third, 0.0) / variance**1.5
         further = np.sqrt(skewness**2 + fourth / (1.5 * variance**2))

@@ -2,7 +2,9 @@ r"""Moments of the credit at the root over all permutations of the target: exact
 
 With equal weights, the credit of a feature (:mod:`omnirank.ensembles.root_credit`) is :math:`s = \sum_{i \ne k} A_{ik}
 B_{ik}`. A is the kernel of the feature and B that of the target, both U-centred: rows sum to 0 and the diagonal is 0.
-If the feature says nothing, every permutation of the n targets is equally likely. The mean of s is 0. Its variance is
+If the feature says nothing, every permutation of the n targets is equally likely. The mean of s is 0. With unequal
+weights, the same holds for a kernel A of the values alone and B of the weighed targets: target and weight of a row are
+permuted together. Its variance is
 
 .. math:: \frac{2 a_2 b_2}{n (n - 3)}, \qquad a_p = \sum_{i, k} A_{ik}^p,
 
@@ -30,6 +32,7 @@ Szekely, Rizzo: Partial distance correlation with methods for dissimilarities. A
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,15 +74,17 @@ class Kernel(NamedTuple):
         return Kernel(*(values[places] for values in self))
 
 
-def permutation_moments(table: Table, target: np.ndarray) -> np.ndarray:
+def permutation_moments(table: Table, target: np.ndarray, owner: np.ndarray) -> np.ndarray:
     """Return standard deviation, skewness and excess kurtosis (this part) of each credit: an array (3, features).
 
     Parameters
     ----------
     table : Table
-        The features of examples with equal weights.
-    target : ndarray (examples, columns)
-        The clustering columns, centred, times the root of the weight.
+        The features of the rows that are permuted.
+    target : ndarray (rows, columns)
+        The clustering columns, weighed and centred.
+    owner : ndarray (columns,)
+        The feature that a column comes from, for which it does not count; -1: none.
 
     Examples
     --------
@@ -87,28 +92,31 @@ def permutation_moments(table: Table, target: np.ndarray) -> np.ndarray:
     >>> from omnirank.data.table import Table
     >>> from omnirank.ensembles.permutation_moments import permutation_moments
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]), np.array([-1.5, -0.5, 0.5, 1.5])
-    >>> permutation_moments(Table.from_numeric(X), y[:, None])[0].round(3)
+    >>> permutation_moments(Table.from_numeric(X), y[:, None], np.array([-1]))[0].round(3)
     array([0.567, 1.7  ])
     """
     largest = np.abs(target).max(initial=0.0)
     scale = largest * np.sqrt(np.sum((target / (largest or 1.0)) ** 2))
     target = target / (scale or 1.0)
-    if target.shape[1] > len(target):  # the same products of rows
+    owned = np.unique(owner[owner >= 0])
+    if target.shape[1] > len(target) and not len(owned):  # the same products of rows
         sizes, directions = np.linalg.eigh(target @ target.T)
-        target = directions * np.sqrt(np.maximum(sizes, 0.0))
+        target, owner = directions * np.sqrt(np.maximum(sizes, 0.0)), owner[: len(sizes)]
     n = len(target)
     # of features without ties and missing cells first, so that their places are 0
     patterns = {(False, np.ones(n, np.int64).tobytes()): 0}
-    masks = {np.packbits(np.ones(n, bool)).tobytes(): 0}
+    masks = {(np.packbits(np.ones(n, bool)).tobytes(), -1): 0}
     places = np.zeros((2, table.n_columns), np.int64)
     for values in value_blocks(table, max(1, _MOST_CELLS // max(n, 1))):
-        for j in np.flatnonzero(_tied(values, n)):
+        own = np.isin(values.features, owned)
+        for j in np.flatnonzero(_tied(values, n) | own):
             counts, known = _counts(values, int(j), n)
+            f = int(values.features[j])
             pattern, mask = (bool(values.nominal[j]), counts.tobytes()), np.packbits(known).tobytes()
-            places[0, values.features[j]] = patterns.setdefault(pattern, len(patterns))
-            places[1, values.features[j]] = masks.setdefault(mask, len(masks))
+            places[0, f] = patterns.setdefault(pattern, len(patterns))
+            places[1, f] = masks.setdefault((mask, f if own[j] else -1), len(masks))
     of_features = _feature_kernels(list(patterns), n)
-    of_targets = _target_kernels(target, [np.frombuffer(mask, np.uint8) for mask in masks])
+    of_targets = _target_kernels(target, owner, masks)
     moments = _moments(of_features.take(places[0]), of_targets.take(places[1]))
     moments[0] *= scale**2
     return moments
@@ -229,23 +237,26 @@ def _after(x: np.ndarray) -> np.ndarray:
     return _before(x[:, ::-1])[:, ::-1]
 
 
-def _target_kernels(target: np.ndarray, masks: list[np.ndarray]) -> Kernel:
-    """Sums over the kernels of the target, of the examples that each mask has."""
+def _target_kernels(target: np.ndarray, owner: np.ndarray, masks: Collection[tuple[bytes, int]]) -> Kernel:
+    """Sums over the kernels of the target, of the examples that each mask has, without the columns of a feature."""
     n, n_columns = target.shape
-    rows = np.unique(np.linspace(0, n - 1, min(n, max(64, _MOST_PAIRS // max(n * len(masks), 1)))).astype(np.int64))
+    known = np.array([np.frombuffer(mask, np.uint8) for mask, _ in masks])
+    features = np.array([feature for _, feature in masks])
+    rows = np.unique(np.linspace(0, n - 1, min(n, max(64, _MOST_PAIRS // max(n * len(known), 1)))).astype(np.int64))
     sums = [
-        _target_sums(target, np.unpackbits(some, axis=1, count=n).astype(bool), rows)
-        for some in np.array_split(np.array(masks), len(masks) * n * (n_columns + len(rows)) // _MOST_CELLS + 1)
+        _target_sums(target, np.unpackbits(known[some], axis=1, count=n).astype(bool), counted, rows)
+        for some in np.array_split(np.arange(len(known)), len(known) * n * (n_columns + len(rows)) // _MOST_CELLS + 1)
         if len(some)
+        for counted in [(owner < 0) | (owner != features[some, None])]
     ]
     return Kernel(*np.concatenate(sums, axis=1))
 
 
-def _target_sums(target: np.ndarray, known: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """The same of some masks (masks, examples)."""
+def _target_sums(target: np.ndarray, known: np.ndarray, counted: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    """The same of some masks (masks, examples), by the columns that count (masks, columns)."""
     n = known.sum(axis=1).astype(np.float64)
-    u = target - (known @ target / n[:, None])[:, None, :]
-    u *= known[:, :, None]
+    u = target - (known @ target / np.maximum(n, 1.0)[:, None])[:, None, :]
+    u *= known[:, :, None] & counted[:, None, :]
     own = np.einsum("mic,mic->mi", u, u)
     with np.errstate(divide="ignore", invalid="ignore"):
         c = np.where(known, _centring(n[:, None], own, own.sum(axis=1, keepdims=True)), 0.0)
@@ -267,7 +278,7 @@ def _target_sums(target: np.ndarray, known: np.ndarray, sample: np.ndarray) -> n
 
 
 def _moments(a: Kernel, b: Kernel) -> np.ndarray:
-    """What `permutation_moments` returns; 0 where there are fewer than four examples."""
+    """Standard deviation, skewness and excess kurtosis; 0 where there are fewer than four examples."""
     n = b.n
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = 2 * a.squares * b.squares / (n * (n - 3))

@@ -468,7 +468,7 @@ class TreeScorer:
         if (name, n_places) not in self._at_root:
             credit = credit_at_root(self.plan, self._prepared[name], self.options, n_places)
             if n_places:  # the credit itself, to the bit, is that without p values
-                credit = self.at_root(name, 0)._replace(by_example=credit.by_example, moments=credit.moments)
+                credit = self.at_root(name, 0)._replace(by_example=credit.by_example, null=credit.null)
             self._at_root[name, n_places] = credit
         return self._at_root[name, n_places]
 

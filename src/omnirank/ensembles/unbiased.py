@@ -53,16 +53,18 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
 
     It is undefined where no example is out of bag.
 
-    Where p values are asked for, the contributions of single examples are returned too: in node t, an out-of-bag
+    Where p values are asked for, the contributions of single examples are returned too, unless features count beside a
+    target: p values are about the target, and those of few labels about the root alone. In node t, an out-of-bag
     example i with the child c(i) adds
 
         (N0 / N0') w_i sum_c lambda_c (N0 / K0_c) (z_ic - nu_tc) (mu_c(i),c - mbar_tc) sqrt(m_tc / (m_tc - 1))
 
-    with mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t. Without the root, their sum over the examples is h(t). The root
-    is there since they serve to estimate its variance: both factors are centred at means of the m_tc known examples
-    themselves, which makes the sum of squares too small by (m_tc - 1) / m_tc, half of it where one example meets
-    another. With weights, m_tc = K'_tc / w, at least 2, where w = sum_i w_i^2 / sum_i w_i is the weight of one example.
-    Where bootstraps draw groups (copies, say), a group is what an example is here, and adds what its examples add.
+    where mbar_t is the mean of mu_c(i) over the m_tc known examples, which count once whatever their weights: a feature
+    that tells nothing sends examples of any weight to a child. Without the root, their sum over the examples is h(t).
+    The root is there since they serve to estimate its variance: both factors are centred at means of the m_tc examples
+    themselves (counted as at least 2), which makes the sum of squares too small by (m_tc - 1) / m_tc, half of it where
+    one example meets another. Where bootstraps draw groups (copies, say), a group is what an example is here: its
+    examples share its count, and it adds what they add.
 
     The distribution of the score depends also on what the bag promises, which is h(t) with mu in place of nu (see
     `omnirank.ensembles.p_values`).
@@ -83,17 +85,17 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     scores = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
     if scores.undefined or grown.feature[0] < 0:
         return scores
-    bags = _rows_by_node(plan, grown, unseen, described.cells)
+    bags = _rows_by_node(plan, grown, unseen, described)
     tests = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
     tests = tests[tests > 0]
     first, last = bags[1].first[tests], bags[1].last[tests]
     contributed = None
-    if tree.options.p_values:
+    if tree.options.p_values and plan.feature_part is None:
         contributed = _Contributed(np.zeros(int((last - first).sum())), np.zeros(n_features))
     for part in described.own:
         part.add(grown, tests, bags, row, table, contributed)
     for part in described.features:
-        part.add(grown, tests, bags, row, table[:0], contributed)
+        part.add(grown, tests, bags, row, table[:0], None)
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
@@ -110,21 +112,27 @@ class _Contributed(NamedTuple):
     in_bag: np.ndarray
 
 
-def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any) -> tuple[Any, Any]:
-    """Rows in the bag and out of it, by the nodes that they reach."""
+def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, described: DescribedParts) -> tuple[Any, ...]:
+    """Rows in the bag and out of it, by the nodes that they reach; the latter again with what each counts for."""
     from omnirank.ensembles.kernels.unbiased import NodeRows
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    starts, ends, ordered = route(plan, grown, unseen, cells)
-    return NodeRows(first, last, rows, grown.row_weight), NodeRows(starts, ends, ordered, plan.weight[ordered])
+    starts, ends, ordered = route(plan, grown, unseen, described.cells)
+    outside = NodeRows(starts, ends, ordered, plan.weight[ordered])
+    counted = outside if described.shares is None else outside._replace(row_weight=described.shares[ordered])
+    return NodeRows(first, last, rows, grown.row_weight), outside, counted
 
 
 class DescribedParts(NamedTuple):
-    """The columns of the target (without one, those of the features), the features beside a target, and all cells."""
+    """The columns of the target (without one, those of the features), the features beside a target, and all cells.
+
+    ``shares`` are those of rows in the weight of their group; None: all weights are 1, as are these.
+    """
 
     own: tuple[_Columns, ...]
     features: tuple[_Columns, ...]
     cells: Any
+    shares: np.ndarray | None
 
 
 def described_parts(plan: GrowingPlan) -> DescribedParts:
@@ -135,7 +143,11 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
     with one_blas_thread():
         own = _described(plan, plan.columns, plan.clustering, are_features=plan.dataset.target is None)
         beside = () if plan.feature_part is None else _described(plan, *plan.feature_part, are_features=True)
-    return DescribedParts(own, beside, routed_cells(plan))
+    shares = None
+    if plan.groups is not None or (plan.weight != 1).any():
+        of_groups = plan.group_weight[plan.in_groups(np.arange(plan.n_examples))]
+        shares = plan.weight / np.where(of_groups > 0, of_groups, 1.0)
+    return DescribedParts(own, beside, routed_cells(plan), shares)
 
 
 def credit_at_root(
@@ -143,36 +155,52 @@ def credit_at_root(
 ) -> RootCredit:
     """Return the credit of all features at the root, by the columns of both parts.
 
-    Those of the features beside a target are not split by variable. With ``n_places``, there is also what groups of
-    examples add, each numbered modulo the places.
+    That by features beside a target is not split by variable. With ``n_places``, there is also what groups of examples
+    add, each numbered modulo the places, by the target.
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
     credit = None
-    for parts, split in ((described.own, n_variables), (described.features, 0)):
+    for parts, split, places in ((described.own, n_variables, n_places), (described.features, 0, 0)):
         for judges in _judges(plan, parts):
-            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, n_places)
-            if split < n_variables:
-                one = one._replace(table=np.zeros((n_variables, len(one.row))))
+            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, places)
+            if parts is not described.own:  # neither single targets nor p values have a share of it
+                rest = np.zeros((n_variables, len(one.row))), np.zeros((len(one.row) if n_places else 0, n_places))
+                one = one._replace(table=rest[0], by_example=rest[1], of_themselves=np.zeros(len(one.row)))
             credit = one if credit is None else credit.added(one)
     if credit is None:
         n_features = plan.dataset.n_features
         shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
         row, table, by_example, of_themselves = map(np.zeros, shapes)
         return RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
-    return credit._replace(moments=_moments_at_root(plan, described)) if n_places else credit
+    return credit._replace(null=_null_at_root(plan, described, credit.row)) if n_places else credit
 
 
-def _moments_at_root(plan: GrowingPlan, described: DescribedParts) -> np.ndarray:
-    """Moments over permutations of the target; none with different weights, groups or unlabelled examples."""
-    weight = plan.weight[plan.weight > 0]
-    n_columns = sum(len(part.owner) for part in described.own)
-    exchangeable = plan.dataset.target is not None and not described.features and (weight == weight[0]).all()
-    if not exchangeable or plan.groups is not None or n_columns * len(weight) > _MOST_CELLS:
-        return np.zeros((3, 0))
-    used = plan.weight > 0
-    columns = np.concatenate([judges.values[used] for judges in _judges(plan, described.own)], axis=1)
-    return permutation_moments(plan.dataset.features.take(np.flatnonzero(used)), columns / np.sqrt(weight[0]))
+def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray) -> np.ndarray:
+    """What `RootCredit.null` holds; (4, 0) where groups are given, or columns are too large.
+
+    A feature that tells nothing is independent of what rows have of all columns, weights included. So their weighed
+    columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels, the
+    labelled rows are permuted.
+    """
+    given = plan.groups is not None and plan.dataset.given_groups is not None
+    if given or sum(len(part.owner) for part in described.own) * plan.n_examples > _MOST_CELLS:
+        return np.zeros((4, 0))
+    blocks = list(_judges(plan, described.own))
+    if not blocks:
+        return np.zeros((4, len(credit)))
+    known = np.flatnonzero((plan.weight > 0) & plan.columns.labelled)
+    _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
+    values = np.hstack([block.values for block in blocks])[known]
+    owner, weight = np.concatenate([block.owner for block in blocks]), np.bincount(group, plan.weight[known])
+    values = np.array([np.bincount(group, column) for column in values.T]).T
+    table = plan.dataset.features.take(known[first])
+    if plan.groups is None and plan.feature_part is None and (weight == weight[0]).all():
+        values /= np.sqrt(weight[0])
+    else:
+        judges = Judges(values, owner, owner)
+        credit = root_credit(table, np.ones(len(values)), judges, np.arange(len(values))).row
+    return np.vstack([credit, permutation_moments(table, values, owner)])
 
 
 def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
@@ -230,9 +258,8 @@ def _described(
     values *= np.sqrt(clustering.weights * plan.weight.sum() / total)
     step = max(1, _MOST_CELLS // len(values))
     blocks = (slice(start, start + step) for start in range(0, len(variable), step))
-    one = _weight_of_one(plan.group_weight)
     return tuple(
-        _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b], one)
+        _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b])
         for b in blocks
     )
 
@@ -241,18 +268,13 @@ def _row_products(plan: GrowingPlan, space: Any, owner: np.ndarray) -> _RowProdu
     from omnirank.ensembles.kernels.unbiased import RowProducts
 
     starts = np.searchsorted(owner, np.arange(plan.dataset.n_features + 1))
-    known = RowProducts(space.z, space.products, space.share, starts, _weight_of_one(plan.group_weight))
+    known = RowProducts(space.z, space.products, space.share, starts)
     return _RowProducts(known, owner, owner)
 
 
-def _weight_of_one(weight: np.ndarray) -> float:
-    """Weight of one example (or group), so that weights become numbers of them."""
-    return float(weight @ weight / weight.sum())
-
-
-def _uncentred(known: np.ndarray, one: float) -> np.ndarray:
-    """m / (m - 1) for the m examples that known weights stand for: what centring takes from squares is put back."""
-    m = np.maximum(known / one, 2.0)
+def _uncentred(m: np.ndarray) -> np.ndarray:
+    """m / (m - 1) for m examples, at least 2: what centring takes from squares is put back."""
+    m = np.maximum(m, 2.0)
     return m / (m - 1)
 
 
@@ -263,7 +285,6 @@ class _DenseColumns(NamedTuple):
     all_known: bool
     owner: np.ndarray
     variable: np.ndarray
-    one: float  # weight of a typical example
 
     def dense(self, columns: np.ndarray) -> np.ndarray:
         """Return some columns."""
@@ -273,14 +294,14 @@ class _DenseColumns(NamedTuple):
         self,
         grown: Any,
         inner: np.ndarray,
-        bags: tuple[Any, Any],
+        bags: tuple[Any, ...],
         row: np.ndarray,
         table: np.ndarray,
         contributed: _Contributed | None,
     ) -> None:
         """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
         feature, left, right = grown.feature[inner], inner + 1, grown.right[inner]
-        seen, unseen = (self._node_sums(grown, bag) for bag in bags)
+        seen, unseen = (self._node_sums(grown, bag) for bag in bags[:2])
         weights = seen.known[left], seen.known[right], unseen.known[left], unseen.known[right]
         counts = np.logical_and.reduce([known > 0 for known in weights]) & (self.owner != feature[:, None])
         p, q, a, b = (np.where(known > 0, known, 1.0) for known in weights)
@@ -292,11 +313,10 @@ class _DenseColumns(NamedTuple):
             table += np.bincount(place.ravel(), gains.ravel(), table.size).reshape(table.shape)
         if contributed is None:
             return
-        larger = _uncentred(a + b, self.one)
-        self._add_contributions(
-            np.column_stack([inner, right]), bags[1], unseen, directions * np.sqrt(larger), contributed.by_example
-        )
         contributed.in_bag[:] += np.bincount(feature, (a * b / (a + b) * directions**2).sum(axis=1), len(row))
+        m = (unseen if bags[2] is bags[1] else self._node_sums(grown, bags[2])).known
+        directions *= np.sqrt(_uncentred(m[left] + m[right]))
+        self._add_contributions(np.column_stack([inner, right]), bags[1], (unseen, m), directions, contributed)
 
     def _node_sums(self, grown: Any, bag: Any) -> Any:
         """Sums over the rows of each node, and their known weights."""
@@ -308,11 +328,12 @@ class _DenseColumns(NamedTuple):
         return sums
 
     def _add_contributions(
-        self, tests: np.ndarray, outside: Any, unseen: Any, directions: np.ndarray, contributed: np.ndarray
+        self, tests: np.ndarray, outside: Any, sums: tuple[Any, ...], directions: np.ndarray, contributed: _Contributed
     ) -> None:
         from omnirank.ensembles.kernels.unbiased import GainColumns, add_contributions
 
-        add_contributions(tests, outside, GainColumns(self.values, self.all_known), unseen, directions, contributed)
+        columns = GainColumns(self.values, self.all_known)
+        add_contributions(tests, outside, columns, *sums, directions, contributed.by_example)
 
 
 class _RowProducts(NamedTuple):
@@ -330,7 +351,7 @@ class _RowProducts(NamedTuple):
         self,
         grown: Any,
         inner: np.ndarray,
-        bags: tuple[Any, Any],
+        bags: tuple[Any, ...],
         row: np.ndarray,
         table: np.ndarray,
         contributed: _Contributed | None,
@@ -340,7 +361,7 @@ class _RowProducts(NamedTuple):
 
         if len(table):  # products hold no single columns
             values = self.dense(np.arange(len(self.owner)))
-            columns = _DenseColumns(values, True, self.owner, self.variable, self.columns.one)
+            columns = _DenseColumns(values, True, self.owner, self.variable)
             columns.add(grown, inner, bags, np.zeros(len(row)), table, None)
         tests = np.column_stack([inner, grown.right[inner], grown.feature[inner]]).astype(np.int64)
         work = np.empty((2, max(len(bags[0].rows), int(np.diff(self.columns.starts).max()))))
@@ -359,7 +380,6 @@ class _SparseColumns(NamedTuple):
     labelled: np.ndarray
     owner: np.ndarray
     variable: np.ndarray
-    one: float  # weight of a typical example
 
     def dense(self, columns: np.ndarray) -> np.ndarray:
         """Return some columns, NaN = unknown."""
@@ -371,14 +391,14 @@ class _SparseColumns(NamedTuple):
         self,
         grown: Any,
         inner: np.ndarray,
-        bags: tuple[Any, Any],
+        bags: tuple[Any, ...],
         row: np.ndarray,
         table: np.ndarray,
         contributed: _Contributed | None,
     ) -> None:
         """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
         feature = grown.feature[inner].astype(np.int64)
-        seen, unseen = (self._children(inner, grown, bag) for bag in bags)
+        seen, unseen, shares = (self._children(inner, grown, bag) for bag in bags)
         counts = np.logical_and.reduce([*(seen.known > 0), *(unseen.known > 0)])
         a, b = np.where(counts, unseen.known, 1.0)
         harmonic = np.where(counts, a * b / (a + b), 0.0)
@@ -389,8 +409,9 @@ class _SparseColumns(NamedTuple):
             table += np.bincount(variable * len(row) + by_feature, gain, table.size).reshape(table.shape)
         if contributed is None:
             return
-        widened = sparse.diags_array(np.sqrt(_uncentred(a + b, self.one))) @ directions
-        self._add_contributions(np.column_stack([inner, feature]), widened, counts, bags[1], contributed.by_example)
+        m = np.where(counts, shares.known, 0.0)
+        widened = sparse.diags_array(np.sqrt(_uncentred(m[0] + m[1]))) @ directions
+        self._add_contributions(np.column_stack([inner, feature]), widened, m, bags[1], contributed.by_example)
         by_feature, gain, _ = self._gains(feature, harmonic, directions * directions)
         contributed.in_bag[:] += np.bincount(by_feature, gain, len(row))
 
@@ -446,7 +467,7 @@ def _sparse_columns(
     matrix = sparse.csr_array(matrix, copy=True)
     matrix.eliminate_zeros()
     matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
-    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable, _weight_of_one(plan.group_weight))
+    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable)
 
 
 # -- which nodes the examples reach that a tree has not seen ------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a data set has to say for itself: how it was read, doubts about the task, traps among the features.
+"""What a data set has to say for itself: how it was read, doubts about the task, traps, rows that depend on each other.
 
 Traps are features that are not what they seem: constant, identifiers, dates, copies of the target. Doubts are about
 tasks that values alone suggest: whole numbers that are quantities, classes that became floats.
@@ -18,6 +18,7 @@ import numpy as np
 from omnirank.core.errors import DataWarning, setting
 from omnirank.core.text import counted
 from omnirank.data.notes.leaks import leaking_features
+from omnirank.data.notes.order import order_note
 from omnirank.data.numbers import is_censored, looks_like_number, unit_of
 from omnirank.data.resampling import copies_note
 from omnirank.data.table import Levels, Table, is_made_up
@@ -49,19 +50,20 @@ class Remarks:
         self.doubts = doubts
         self.told = False
         self._traps: tuple[Trap, ...] | None = None
-        self._copies: tuple[str, ...] = ()
+        self._dependent: tuple[str, ...] = ()
 
     def warnings(self, dataset: Dataset, *, task_is_sure: bool = False) -> tuple[str, ...]:
         """Return what is worth a warning: doubts about the task, unless it is sure, and traps."""
         if self._traps is None:
             self._traps = find_traps(dataset.features, dataset.target)
-            self._copies = copies_note(dataset.groups) if dataset.given_groups is None else ()
+            if dataset.given_groups is None:
+                self._dependent = copies_note(dataset.groups) + order_note(dataset.features, dataset.target)
         supervised = dataset.target is not None
         told = [trap for trap in self._traps if supervised or not trap.of_target]
         return (
             *(self.doubts if supervised and not task_is_sure else ()),
             *trap_notes(told, self.from_file),
-            *self._copies,
+            *self._dependent,
         )
 
     def for_features(self, names: Sequence[str]) -> Remarks:
@@ -71,7 +73,7 @@ class Remarks:
         if self._traps is not None:
             chosen = set(names)
             part._traps = tuple(trap for trap in self._traps if trap.feature in chosen)
-            part._copies = self._copies
+            part._dependent = self._dependent
         return part
 
 

@@ -67,11 +67,11 @@ def sum_nodes(nodes, feature, right, columns, sums, known):
 
 
 @compiled
-def add_contributions(tests, outside, columns, unseen, directions, contributions):
+def add_contributions(tests, outside, columns, unseen, counts, directions, contributions):
     """Add what single rows out of bag tell of tests to ``contributions``: by test, the rows of each in their order.
 
     Row i with weight w adds w (z_i - nu) (mu_c(i) - mbar) in each column: a test's direction is mu_L - mu_R, and child
-    L is K'_R / K'_t of it away from mbar.
+    L is m_R / m_t of it away from mbar.
 
     Parameters
     ----------
@@ -83,6 +83,8 @@ def add_contributions(tests, outside, columns, unseen, directions, contributions
         The columns of the clustering space.
     unseen : NodeSums
         Sums over the rows out of bag.
+    counts : ndarray
+        Numbers of known examples out of bag, in the shape of known weights.
     directions : ndarray (tests, columns)
         mu_L - mu_R, 0 in columns that do not count.
     contributions : ndarray
@@ -94,11 +96,11 @@ def add_contributions(tests, outside, columns, unseen, directions, contributions
         k, right = tests[j]
         left = k + 1
         if columns.all_known:
-            a, b = unseen.known[left, 0], unseen.known[right, 0]
+            a, b = counts[left, 0], counts[right, 0]
             centre = 0.0
             for c in range(n_columns):
                 centre += directions[j, c] * unseen.sums[k, c]
-            centre /= a + b
+            centre /= unseen.known[k, 0]
             for e in range(outside.first[k], outside.last[k]):
                 row = outside.rows[e]
                 projection = 0.0
@@ -115,9 +117,9 @@ def add_contributions(tests, outside, columns, unseen, directions, contributions
                 z = values[row, c]
                 if directions[j, c] == 0.0 or z != z:
                     continue
-                a, b = unseen.known[left, c], unseen.known[right, c]
+                a, b = counts[left, c], counts[right, c]
                 away = b / (a + b) if e < outside.last[left] else -a / (a + b)
-                projection += (z - unseen.sums[k, c] / (a + b)) * directions[j, c] * away
+                projection += (z - unseen.sums[k, c] / unseen.known[k, c]) * directions[j, c] * away
             contributions[n] += outside.row_weight[e] * projection
             n += 1
 
@@ -129,11 +131,10 @@ class RowProducts(NamedTuple):
     products: np.ndarray  # (rows, rows)
     share: float
     starts: np.ndarray  # (features + 1,), first column of each feature
-    one: float  # weight of a typical example
 
 
 @compiled
-def add_gains_of_products(tests, inside, outside, columns, work, row, in_bag, contributions):
+def add_gains_of_products(tests, inside, outside, counted, columns, work, row, in_bag, contributions):
     """Add the gains of tests to ``row``, and what `add_contributions` adds to sums that are not empty.
 
     A direction mu_L - mu_R is a sum of the rows of the bag, so that its products with the rows out of bag are sums of
@@ -143,8 +144,8 @@ def add_gains_of_products(tests, inside, outside, columns, work, row, in_bag, co
     ----------
     tests : ndarray (tests, 3)
         Nodes with a test, their right children and their features, as integers.
-    inside, outside : NodeRows
-        Rows of the bag, and rows out of bag.
+    inside, outside, counted : NodeRows
+        Rows of the bag, rows out of bag, and the latter with what each counts for.
     columns : RowProducts
         The columns of the clustering space.
     work : ndarray (2, rows + columns of a feature)
@@ -189,9 +190,14 @@ def add_gains_of_products(tests, inside, outside, columns, work, row, in_bag, co
         if not len(contributions):
             continue
         centre = (one + other) / (a + b)
-        m = max((a + b) / columns.one, 2.0)
+        n_left = n_right = 0.0
+        for e in range(start, middle):
+            n_left += counted.row_weight[e]
+        for e in range(middle, stop):
+            n_right += counted.row_weight[e]
+        m = max(n_left + n_right, 2.0)
         for e in range(start, stop):
-            away = b / (a + b) if e < middle else -a / (a + b)
+            away = n_right / (n_left + n_right) if e < middle else -n_left / (n_left + n_right)
             weight = outside.row_weight[e] * away * np.sqrt(m / (m - 1.0))
             contributions[n] = weight * (contributions[n] - centre)
             n += 1
@@ -220,8 +226,8 @@ def add_contributions_by_cells(tests, outside, counted, directions, cells, label
         Nodes with a test and their features, as integers.
     outside : NodeRows
         Rows out of bag.
-    counted : ndarray (tests,)
-        Whether all four parts of the node have known values.
+    counted : ndarray (2, tests)
+        Numbers of known examples out of bag in the children; 0 unless all four parts of the node have known values.
     directions : CsrRows
         mu_L - mu_R of the tests.
     cells : CsrRows
@@ -240,11 +246,12 @@ def add_contributions_by_cells(tests, outside, counted, directions, cells, label
     for j in range(len(tests)):
         k, f = tests[j]
         first, middle, last = outside.first[k], outside.last[k + 1], outside.last[k]
-        if counted[j]:
+        a, b = counted[0, j], counted[1, j]
+        if a > 0.0:
             for p in range(directions.starts[j], directions.starts[j + 1]):
                 if owner[directions.indices[p]] != f:
                     direction[directions.indices[p]] = directions.data[p]
-            a, b, centre = 0.0, 0.0, 0.0
+            known, centre = 0.0, 0.0
             for e in range(first, last):
                 row = outside.rows[e]
                 w = outside.row_weight[e] * labelled[row]
@@ -253,11 +260,8 @@ def add_contributions_by_cells(tests, outside, counted, directions, cells, label
                     total += direction[cells.indices[p]] * cells.data[p]
                 projections[e] = total
                 centre += w * total
-                if e < middle:
-                    a += w
-                else:
-                    b += w
-            centre /= a + b
+                known += w
+            centre /= known
             for e in range(first, last):
                 w = outside.row_weight[e] * labelled[outside.rows[e]]
                 away = b / (a + b) if e < middle else -a / (a + b)
