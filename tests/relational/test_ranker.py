@@ -175,7 +175,10 @@ def test_what_is_refused():
     with pytest.raises(DataTypeError, match="RelationalDataset"):
         RelationalRanker().fit(om.datasets.load_sample("iris"))
     with pytest.raises(DataError, match="needs a target"):
-        RelationalRanker().fit(replace(MOVIES, target=None))
+        RelationalRanker(ensemble="boosting").fit(replace(MOVIES, target=None))
+    for given in ({"importance": "permutation"}, {"supervision": 0.5}):
+        with pytest.raises(ParameterError, match="'bagging' or 'random-forest'"):
+            RelationalRanker(ensemble="boosting", **given).fit(MOVIES)
     with pytest.raises(ParameterError, match="by"):
         RelationalRanker(by="row").fit(MOVIES)
     with pytest.raises(DataError, match="there is no link to rank"):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -38,7 +38,9 @@ from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike
 from omnirank.data.notes import warn_about
-from omnirank.data.task_registry import TaskNames
+from omnirank.data.task_registry import TaskNames, task_named
+from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.supervision import SUPERVISION
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Relation
@@ -53,7 +55,6 @@ from omnirank.relational.learners import (
 )
 from omnirank.relational.paths import Feature, Step, new_steps
 from omnirank.relational.permutation import PermutationScores
-from omnirank.tasks import get_task
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
 
@@ -297,6 +298,9 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         Which of several tests that divide a node in the same way is paid: all that add the fewest steps, in equal
         parts; the one that the seed chooses; or the first, in the order of the relations. Trees take the first with
         "first", else one by the seed. The ranking of features pays the one that is tested.
+    supervision : "auto", "cv", float or dict
+        Level of supervision, as in :class:`RelationalForest`. Without a target it is 0: relations are ranked by how
+        they cluster the examples.
     preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
         What is constructed, and where undefined values go, as in :class:`RelationalForest`.
     max_features : None, int, float or {"sqrt", "log2", "all"}
@@ -355,13 +359,12 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     share: str = "new"
     credit: str = "steps"
     tie_break: str = "share"
+    supervision: Any = "auto"
     shrinkage: float = 0.2
     chosen_examples: float = 0.8
     n_jobs: int | None = None
 
-    supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed")
-
-    supported_supervision: ClassVar[Sequence[str]] = ("supervised",)
+    supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed", "none")
     replicates: ClassVar[str] = "n_trees"
 
     _parameter_checks: ClassVar[Mapping[str, Domain]] = {
@@ -370,6 +373,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         "share": choice("new", "all"),
         "credit": choice("steps", "last-column"),
         "tie_break": choice("share", "random", "first"),
+        "supervision": SUPERVISION,
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),
         "n_trees": count(1),
@@ -397,10 +401,13 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
-        if self.importance == "permutation" and self.ensemble == "boosting":
-            raise ParameterError("ensemble", self.ensemble, "permutation scores need 'bagging' or 'random-forest'")
-        check_relational(X, "RelationalRanker").require_target("RelationalRanker")
-        warn_about(X)
+        if self.ensemble == "boosting":
+            if self.importance == "permutation":
+                raise ParameterError("ensemble", self.ensemble, "permutation scores need 'bagging' or 'random-forest'")
+            if self.supervision not in ("auto", 1):
+                raise ParameterError("ensemble", self.ensemble, "unlabelled examples need 'bagging' or 'random-forest'")
+        warn_about(check_relational(X, "RelationalRanker"))
+        X = X if X.target is not None else replace(X, task=task_named("none"))
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(entropy).fit(X, y, sample_weight)
         self.task_ = X.task
@@ -455,9 +462,10 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         limits = {"max_features": self.max_features, "max_depth": self.max_depth}
         given |= {name: value for name, value in limits.items() if value is not None}
         boosts = self.ensemble == "boosting"
-        given |= {n: getattr(self, n) for n in (("shrinkage", "chosen_examples") if boosts else ("ensemble",))}
+        own = ("shrinkage", "chosen_examples") if boosts else ("ensemble", "supervision")
+        given |= {name: getattr(self, name) for name in own}
         learner: RelationalLearner = RelationalBoosting(**given) if boosts else RelationalForest(**given)
-        learner._with_ties = self.tie_break == "share"
+        learner._with_ties, learner._may_cluster = self.tie_break == "share", not boosts
         learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random"}
         return learner
 
@@ -495,10 +503,10 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     def _permuted_rows(self, dataset: RelationalDataset, sample_weight: Any, entropy: int) -> ScoreRows:
         """The same of the permutation score."""
         weight = np.ones(dataset.n_examples) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        used = dataset.labelled & (weight > 0)
+        used = (dataset.labelled | (self.model_.supervision_ == 0)) & (weight > 0)  # what bootstraps draw from
         dataset, weight, tables = dataset.take(used), weight[used], _tables_of(dataset)
-        assert dataset.target is not None
-        columns = get_task(dataset.task).columns(dataset.target, dataset.hierarchy, self.model_.hierarchy_weight)
+        growing = self.model_._growing(dataset, entropy, weight)
+        columns = growing.target_columns(GrowingRules(hierarchy_weight=self.model_.hierarchy_weight))
         scores = PermutationScores(self.model_, dataset, columns, weight, entropy)
         n = len(dataset.database.relations)
         rows = scores.rows([*([name] for name in dataset.database.relations), *tables.values()])
