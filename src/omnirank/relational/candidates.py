@@ -232,7 +232,7 @@ class Candidates:
         """
         groups: list[tuple[Feature, ...]] = []
         room = self.bias.max_candidates
-        for paths in self._levels(inherited):
+        for paths in self.levels(inherited):
             taken: dict[Path, tuple[Feature, ...]] = {}
             for path in paths if room is None else sorted(paths, key=_drawn):
                 if path not in self._features:
@@ -268,7 +268,7 @@ class Candidates:
 
     # -- paths ---------------------------------------------------------------------------------------
 
-    def _levels(self, inherited: Path) -> Iterator[list[Path]]:
+    def levels(self, inherited: Path) -> Iterator[list[Path]]:
         """Paths of the candidates, length by length."""
         bias = self.bias
         longest = len(inherited) + bias.lookahead
