@@ -11,7 +11,7 @@ from tests.relational.test_learners import SINGLE, in_column_order, same_trees
 
 import omnirank as om
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.relational import Bias, RelationalFeatures, RelationalForest, RelationalRanker, RelationalTree
+from omnirank.relational import Bias, RelationalFeatures, RelationalForest, RelationalRanker
 from omnirank.relational.candidates import candidates
 from omnirank.relational.training import RelationalGrowing
 from reference.relational_impurity import gain
@@ -54,7 +54,7 @@ def test_a_single_table_gives_the_trees_of_a_table(kind, w):
     dataset = SINGLE[kind].keep_labels(40, random_state=0)
     plain = om.PCTForestRegressor if kind == "numbers" else om.PCTForestClassifier
     shared = {"n_trees": 3, "min_samples_leaf": 1, "supervision": w, "random_state": 5}
-    expected = plain("bagging", **shared).fit(dataset)
+    expected = plain("bagging", min_labelled_leaf=1, **shared).fit(dataset)
     found = RelationalForest(**shared).fit(one_table(dataset))
     for one, other in zip(in_column_order(found, dataset), expected.trees_, strict=True):
         same_trees(one, other)
@@ -65,7 +65,7 @@ def test_the_level_is_chosen_as_in_a_table():
     dataset = SINGLE["classes"].keep_labels(30, random_state=0)
     shared = {"n_trees": 25, "min_samples_leaf": 1, "random_state": 5}
     for given in ("auto", {"levels": [0, 0.5, 1], "folds": 4}):
-        expected = om.PCTForestClassifier("bagging", supervision=given, **shared).fit(dataset)
+        expected = om.PCTForestClassifier("bagging", supervision=given, min_labelled_leaf=1, **shared).fit(dataset)
         found = RelationalForest(supervision=given, **shared).fit(one_table(dataset))
         assert found.supervision_ == expected.supervision_
         assert found.supervision_curve_ == pytest.approx(expected.supervision_curve_)
@@ -100,7 +100,9 @@ def test_copies_of_the_data_bring_the_same_forest():
     np.testing.assert_array_equal(one.fit(data).predict_proba(data), two.fit(data).predict_proba(data))
     constructed = RelationalFeatures().fit(data).to_dataset(data)
     assert len(constructed.feature_names) < 300
-    table = om.PCTForestClassifier("bagging", n_trees=6, supervision=0.5, min_samples_leaf=1, random_state=3)
+    table = om.PCTForestClassifier(
+        "bagging", n_trees=6, supervision=0.5, min_samples_leaf=1, min_labelled_leaf=1, random_state=3
+    )
     two_steps = RelationalForest(n_trees=6, max_path_length=2, missing="learned", supervision=0.5, random_state=3)
     expected, found = table.fit(constructed), two_steps.fit(data)
     for tree, other in zip(found.trees_, expected.trees_, strict=True):

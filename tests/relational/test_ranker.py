@@ -176,9 +176,9 @@ def test_what_is_refused():
         RelationalRanker().fit(om.datasets.load_sample("iris"))
     with pytest.raises(DataError, match="needs a target"):
         RelationalRanker(ensemble="boosting").fit(replace(MOVIES, target=None))
-    for given in ({"importance": "permutation"}, {"supervision": 0.5}):
+    for wrong in ({"importance": "permutation"}, {"supervision": 0.5}):
         with pytest.raises(ParameterError, match="'bagging' or 'random-forest'"):
-            RelationalRanker(ensemble="boosting", **given).fit(MOVIES)
+            RelationalRanker(ensemble="boosting", **wrong).fit(MOVIES)
     with pytest.raises(ParameterError, match="by"):
         RelationalRanker(by="row").fit(MOVIES)
     with pytest.raises(DataError, match="there is no link to rank"):

@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field, fields, replace
 from functools import partial
-from types import MappingProxyType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -102,8 +101,11 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         "missing": choice("extreme", "learned"),
         "ensemble": choice("bagging", "random-forest"),
     }
-    # as in trees over one table: leaves without labelled examples predict what their nearest ancestor with some does
-    _rules = cast(Mapping[str, Any], MappingProxyType({"min_labelled_leaf": 2}))
+
+    @property
+    def min_labelled_leaf(self) -> float:
+        """Least labelled weight of a leaf that has labels: that of leaves of supervised trees."""
+        return self.min_samples_leaf
 
     # -- reading --------------------------------------------------------------------------------------
 

@@ -365,6 +365,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     n_jobs: int | None = None
 
     supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed", "none")
+    supported_data: ClassVar[str] = "relational"
     replicates: ClassVar[str] = "n_trees"
 
     _parameter_checks: ClassVar[Mapping[str, Domain]] = {
@@ -466,7 +467,8 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         given |= {name: getattr(self, name) for name in own}
         learner: RelationalLearner = RelationalBoosting(**given) if boosts else RelationalForest(**given)
         learner._with_ties, learner._may_cluster = self.tie_break == "share", not boosts
-        learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random"}
+        # as in rankings of one table, nodes without labels are split too
+        learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random", "min_labelled_leaf": 0}
         return learner
 
     # -- scores ---------------------------------------------------------------------------------------
