@@ -448,7 +448,7 @@ def evaluate_relational(
         The data, with a target.
     by : {"ensemble", "neighbors"}
         What judges a ranking of relations: its ensemble, or neighbours in a distance that it weighs
-        (:mod:`omnirank.relational.neighbors`), as in `omnirank.evaluate`; then ``"equal weights"`` is a model too.
+        (:mod:`omnirank.evaluation.relational`), as in `omnirank.evaluate`; then ``"equal weights"`` is a model too.
     n_folds : int
         Number of folds; classes are spread evenly.
     folds : path, sequence of Fold, or array-like of shape (n_examples,), optional
@@ -474,7 +474,7 @@ def evaluate_relational(
     """
     import pandas as pd
 
-    from omnirank.relational.neighbors import RelationalNeighbors
+    from omnirank.evaluation.relational import RelationalNeighbors
 
     check("by", by, choice("ensemble", "neighbors"))
     if dataset.target is None:

@@ -592,7 +592,7 @@ class _Judged:
         return [judge(ranking, parts, same | {"top": size})[self.measure] for size in sizes]
 
     def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts) -> float:
-        from omnirank.relational.neighbors import RelationalNeighbors
+        from omnirank.evaluation.relational import RelationalNeighbors
 
         alike = Ranking(ranking.names, (ranking.ranks <= size).astype(np.float64), ranking.method)
         return float(judge(RelationalNeighbors(alike, parts.train, self.n_neighbors), parts, {})[self.measure])

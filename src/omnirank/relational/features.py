@@ -39,8 +39,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     modes : mapping of str to sequences, optional
         Ways in which steps may use relations, as in :class:`~omnirank.relational.Bias`; by default those that the
         settings of facts declare. ``{}``: all ways.
-    nominal_joins : bool
-        Whether paths may go through equal values of a nominal domain.
     max_candidates : int or None
         The most features; where there are more, a sample of the longest paths is taken, with a warning.
     features : sequence of Feature or str, optional
@@ -76,7 +74,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     aggregates: Sequence[str] | None = None
     preset: str = "AGG-All"
     modes: Mapping[str, Sequence[Mode]] | None = None
-    nominal_joins: bool = False
     max_candidates: int | None = 10_000
     features: Sequence[Feature | str] | None = None
     empty: str = "missing"
@@ -133,26 +130,20 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         database, types = dataset.database, dataset.example_types
         if not isinstance(self.features, Sequence | None) or isinstance(self.features, str):
             raise ParameterError("features", self.features, "give a list of names or features, or None for all")
-        given = list(dict.fromkeys(self.features or ()))
+        given, by_name = list(dict.fromkeys(self.features or ())), {}
+        if self.features is None or any(isinstance(feature, str) for feature in given):
+            bias = Bias(self.preset, self.aggregates, self.lookahead, None, self.modes, self.max_candidates)
+            found = candidates(database, types, (), bias.within(dataset.modes, dataset.aggregates))
+            if self.features is None:
+                return found
+            by_name = {feature.name: feature for feature in found}
         for feature in given:
             if not isinstance(feature, str | Feature):
                 raise ParameterError("features", feature, "give names of features, or features of a fitted model")
-        if self.features is not None and not any(isinstance(feature, str) for feature in given):
-            return tuple(describe(database, types, feature) for feature in given if isinstance(feature, Feature))
-        limits = self.modes, self.nominal_joins, self.max_candidates
-        bias = Bias(self.preset, self.aggregates, self.lookahead, None, *limits)
-        bias = bias.within(dataset.modes, dataset.aggregates)
-        found = candidates(database, types, (), bias)
-        if self.features is None:
-            return found
-        by_name = {feature.name: feature for feature in found}
-        chosen = []
-        for feature in given:
             if isinstance(feature, str) and feature not in by_name:
                 advice = f"there is no such feature of at most {counted(self.lookahead, 'step')}"
                 raise ParameterError("features", feature, advice + did_you_mean(feature, list(by_name)))
-            chosen.append(by_name[feature] if isinstance(feature, str) else describe(database, types, feature))
-        return tuple(chosen)
+        return tuple(by_name[f] if isinstance(f, str) else describe(database, types, f) for f in given)
 
     def _table(self, X: RelationalDataset) -> Table:
         check_is_fitted(self)

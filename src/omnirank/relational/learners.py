@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -72,7 +72,6 @@ class ConstructionParameters:
     lookahead: int = 2
     max_path_length: int | None = 4
     modes: Mapping[str, Any] | None = None
-    nominal_joins: bool = False
     max_candidates: int | None = 3_000
     missing: str = "extreme"
     max_features: Any = None
@@ -171,16 +170,16 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         warnings.warn(f"{reason}; every prediction will be the same", UserWarning, stacklevel=caller_outside())
         return None
 
-    def _grower(
-        self, training: Training, rules: GrowingRules
-    ) -> tuple[Callable[[int], GrownTree], RelationalPlan | None]:
-        """Return what grows tree i, and the plan; there is none where trees are leaves."""
-        plan = self._plan(training, rules)
-        if plan is None:
-            weight = training.data.weight
-            own = np.ones(training.data.dataset.n_examples) if weight is None else weight
-            return partial(_one_leaf, own, training.columns), None
-        return plan.constructed_tree, plan
+    def _grown(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, n_trees: int, **rules: Any
+    ) -> tuple[Training, RelationalPlan | None, list[Tree]]:
+        """Return the data, the plan and its trees; there is no plan where trees are leaves."""
+        own = GrowingRules.of(self, **rules)
+        training = self._read(X, y, sample_weight, own)
+        plan = self._plan(training, own)
+        grow = partial(_one_leaf, training) if plan is None else plan.constructed_tree
+        grown = run_parallel(grow, range(n_trees), self._n_jobs(), description="growing trees")
+        return training, plan, self._keep(grown, training.data.dataset)
 
     def _keep(self, grown: Sequence[GrownTree], dataset: Any) -> list[Tree]:
         """Note the features that trees use, and return the trees over these."""
@@ -297,9 +296,10 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         return tags
 
 
-def _one_leaf(weight: np.ndarray, columns: PrototypeColumns, i: int) -> GrownTree:
-    grown = one_leaf(weight)
-    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, columns)), (), {}
+def _one_leaf(training: Training, i: int) -> GrownTree:
+    weight = training.data.weight
+    grown = one_leaf(np.ones(training.data.dataset.n_examples) if weight is None else weight)
+    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns)), (), {}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -324,8 +324,6 @@ class RelationalTree(RelationalLearner, SingleTree):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`~omnirank.relational.Bias`; none: a relation is left
         out. None: as the settings of facts declare; ``{}``: in all ways.
-    nominal_joins : bool
-        Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
@@ -409,10 +407,8 @@ class RelationalTree(RelationalLearner, SingleTree):
             The fitted tree.
         """
         drawn = "all" if self.max_features is None else self.max_features
-        rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False, max_features=drawn)
-        training = self._read(X, y, sample_weight, rules)
-        grow, _ = self._grower(training, rules)
-        [self.tree_] = self._keep([grow(0)], training.data.dataset)
+        rules = {"ensemble": "bagging", "bootstrap": False, "max_features": drawn}
+        *_, [self.tree_] = self._grown(X, y, sample_weight, 1, **rules)
         return self
 
 
@@ -443,8 +439,6 @@ class RelationalForest(RelationalLearner, Forest):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`~omnirank.relational.Bias`; none: a relation is left
         out. None: as the settings of facts declare; ``{}``: in all ways.
-    nominal_joins : bool
-        Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
@@ -537,11 +531,7 @@ class RelationalForest(RelationalLearner, Forest):
         drawn = self.max_features
         if drawn is None:
             drawn = "all" if self.ensemble == "bagging" else "sqrt"
-        rules = GrowingRules.of(self, max_features=drawn)
-        training = self._read(X, y, sample_weight, rules)
-        grow, plan = self._grower(training, rules)
-        grown = run_parallel(grow, range(self.n_trees), self.n_jobs, description="growing trees")
-        self.trees_ = self._keep(grown, training.data.dataset)
+        training, plan, self.trees_ = self._grown(X, y, sample_weight, self.n_trees, max_features=drawn)
         self._clear_out_of_bag()
         if self.oob_score:
             self._predict_out_of_bag(training, plan)
@@ -598,8 +588,6 @@ class RelationalBoosting(RelationalLearner):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`~omnirank.relational.Bias`; none: a relation is left
         out. None: as the settings of facts declare; ``{}``: in all ways.
-    nominal_joins : bool
-        Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}

@@ -80,15 +80,11 @@ class CreditRules(NamedTuple):
         symbolic reward 1.
     share : {"new", "all"}
         Who shares it: the steps that the node adds, or all steps of its path.
-    credit : {"steps", "last-column"}
-        Whether these steps share equally, or the last one, whose values are aggregated, takes all: relations that only
-        link tables then take nothing from the columns behind them.
     """
 
     importance: str = "genie3"
     weighting: str = "examples"
     share: str = "new"
-    credit: str = "steps"
 
 
 class NodeCredit(NamedTuple):
@@ -125,8 +121,6 @@ def node_credits(
         inherited = features[tree.feature[parent[node]]].path if node else ()
         for feature, part in ties[node] if ties else ((features[tree.feature[node]], 1.0),):
             paid = range(len(feature.path)) if rules.share == "all" else new_steps(feature.path, inherited)
-            if rules.credit == "last-column":
-                paid = paid[-1:]
             yield NodeCredit(node, feature, paid, part * float(reward[node]))
 
 
@@ -291,9 +285,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         Whether a test counts by the examples that reach it. "none" divides Genie3 by their weight, and makes every
         test count 1 in the symbolic score.
     share : {"new", "all"}
-        Who shares the worth of a test: the steps that its node adds, or all steps of its path.
-    credit : {"steps", "last-column"}
-        Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
+        Who shares the worth of a test, in equal parts: the steps that its node adds, or all steps of its path.
     tie_break : {"share", "random", "first"}
         Which of several tests that divide a node in the same way is paid: all that add the fewest steps, in equal
         parts; the one that the seed chooses; or the first, in the order of the relations. Trees take the first with
@@ -301,7 +293,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     supervision : "auto", "cv", float or dict
         Level of supervision, as in :class:`RelationalForest`. Without a target it is 0: relations are ranked by how
         they cluster the examples.
-    preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
+    preset, aggregates, lookahead, max_path_length, modes, max_candidates, missing
         What is constructed, and where undefined values go, as in :class:`RelationalForest`.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
@@ -357,7 +349,6 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     _: KW_ONLY
     weighting: str = "examples"
     share: str = "new"
-    credit: str = "steps"
     tie_break: str = "share"
     supervision: Any = "auto"
     shrinkage: float = 0.2
@@ -372,7 +363,6 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         "importance": choice(*IMPORTANCES),
         "weighting": choice("examples", "none"),
         "share": choice("new", "all"),
-        "credit": choice("steps", "last-column"),
         "tie_break": choice("share", "random", "first"),
         "supervision": SUPERVISION,
         "by": choice(*BY),
@@ -475,7 +465,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     def _rows_of(self, dataset: RelationalDataset, importance: str) -> ScoreRows:
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
-        rules = CreditRules(importance, self.weighting, self.share, self.credit)
+        rules = CreditRules(importance, self.weighting, self.share)
         trees, features = self.model_._trees(), self.model_.features_
         # boosting grows no tree where there is nothing to learn
         nothing = Credits({}, {}, {}, np.zeros(len(features)), {})

@@ -15,12 +15,12 @@ from omnirank.core.seeds import root_entropy, stream
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.evaluation.cross import evaluate_relational
 from omnirank.evaluation.folds import labelled_folds
+from omnirank.evaluation.relational import RelationalNeighbors
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 from omnirank.relational.candidates import Bias, Candidates
-from omnirank.relational.neighbors import RelationalNeighbors
 from omnirank.relational.paths import example_variables
+from reference.evaluation_relational import distance
 from reference.relational_cases import databases
-from reference.relational_neighbors import distance
 
 MOVIES = om.datasets.make_movies(60, random_state=0)
 

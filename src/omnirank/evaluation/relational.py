@@ -77,7 +77,7 @@ def matched(one: Bags, other: Bags, component: Component, database: Database, sp
     --------
     >>> import numpy as np
     >>> from omnirank.relational.database import Component, Database
-    >>> from omnirank.relational.neighbors import Bags, matched
+    >>> from omnirank.evaluation.relational import Bags, matched
     >>> stars = Component("stars", "numeric", "numeric")
     >>> bags = Bags(np.array([0, 0, 1]), np.array([3.0, 5.0, 4.0]), 3)
     >>> matched(bags, bags, stars, Database({}, {}), 4.0).tolist()
@@ -112,7 +112,7 @@ class RelationalNeighbors:
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.relational.neighbors import RelationalNeighbors
+    >>> from omnirank.evaluation.relational import RelationalNeighbors
     >>> data = om.datasets.make_movies(random_state=0)
     >>> train, test = data.take(slice(0, 150)), data.take(slice(150, None))
     >>> ranking = om.relational.RelationalRanker(by="column", n_trees=10, random_state=0).fit(train).ranking_
