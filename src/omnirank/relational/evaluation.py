@@ -18,7 +18,7 @@ import numpy as np
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL, Values, aggregate, count_matches
 from omnirank.relational.database import Component, Database, Relation
-from omnirank.relational.paths import Feature, Path, Request, Step, describe, example_variables, result_component
+from omnirank.relational.paths import Feature, Request, Step, describe, example_variables, result_component
 
 if TYPE_CHECKING:
     from omnirank.relational.dataset import RelationalDataset, Signature
@@ -100,7 +100,8 @@ class Evaluator:
             walked = []
             for request in group:
                 free = [variable for variable in request.variables if variable < len(bindings.kinds)]
-                timeless = bindings.times is None or not self._has_times(request.path)
+                relations = [self.database.relation(step.relation) for step in request.path]
+                timeless = bindings.times is None or all(relation.times is None for relation in relations)
                 if len(free) == 1 and timeless:
                     together.setdefault(free[0], []).append(request)
                 else:
@@ -320,9 +321,6 @@ class Evaluator:
         component = relation.components[position]
         n_codes = None if component.kind == "numeric" else self.database.domain_size(component)
         return Values(_picked(relation.facts[position], facts), n_codes)
-
-    def _has_times(self, path: Path) -> bool:
-        return any(self.database.relation(step.relation).times is not None for step in path)
 
     def _same_codes(self, step: Step, relation: Relation, bindings: Bindings) -> bool:
         position, variable = step.bound[0]

@@ -338,11 +338,6 @@ class CandidateTable:
         """Memory of its codes, by feature and by row."""
         return 2 * self.coded.codes.nbytes
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.coded.codes)
-
 
 def _of_one_type(blocks: list[np.ndarray]) -> list[np.ndarray]:
     """Return codes of one width: very many levels ask for wider ones, in which the code of a missing cell differs."""
@@ -467,7 +462,7 @@ class _Scratch:
             from omnirank.trees.kernels.grow import Spare
             from omnirank.trees.kernels.split import search_scratch
 
-            cells, n = table.cells(self._settings), table.n_features
+            cells, n = table.cells(self._settings), len(table.coded.codes)
             pool = np.arange(n, dtype=np.uint32)
             settings = self._settings._replace(max_features=self._n_drawn(n))
             spare = Spare(*self.other, pool, pool.copy())

@@ -225,16 +225,18 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
     def _predicts_classes(self) -> bool:
         return get_task(self.task_).kind in ("classes", "labels")
 
-    def _table(self, X: Any) -> Table:
-        """Return the used features of the examples, with the levels of the training data."""
+    def _table(self, X: Any, only: Sequence[int] | None = None) -> Table:
+        """Return the used features of the examples (or some, by number), with the levels of the training data."""
         check_is_fitted(self)
         dataset = check_relational(X, type(self).__name__)
-        table = columns_as_fitted(dataset, self._signature, self.features_, self._features.levels)
+        fitted = self._features if only is None else self._features.select(only)
+        features = self.features_ if only is None else [self.features_[i] for i in only]
+        table = columns_as_fitted(dataset, self._signature, features, fitted.levels)
         codes, new = table.codes, []
         for i in np.flatnonzero(table.is_nominal):
-            nothing = codes[:, table.slots[i]] == len(self._features.levels[i] or ())
+            nothing = codes[:, table.slots[i]] == len(fitted.levels[i] or ())
             if nothing.any():
-                new.append(self._features.names[i])
+                new.append(fitted.names[i])
                 codes[nothing, table.slots[i]] = -1
         if self.missing == "learned":
             table.numeric[np.isinf(table.numeric)] = np.nan  # made for this call
@@ -245,7 +247,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
                 UserWarning,
                 stacklevel=caller_outside(),
             )
-        return replace(table, names=self._features.names, levels=self._features.levels, dates=frozenset())
+        return replace(table, names=fitted.names, levels=fitted.levels, dates=frozenset())
 
     @available_if(_may_predict_classes)
     def predict_proba(self, X: RelationalDataset) -> Any:
@@ -688,7 +690,7 @@ class RelationalBoosting(RelationalLearner):
             grow = partial(_grow_residuals, plan, columns - sums, n_chosen, m)
             grown = run_parallel(grow, range(k), self.n_jobs)
             for j, (tree, features, _) in enumerate(grown):
-                sums[:, j] += self.shrinkage * _leaf_values([tree], plan.tables.cells(features))[:, 0]
+                sums[:, j] += self.shrinkage * _leaf_values([tree], plan.coded.cells(features))[:, 0]
             found += grown
         return found
 

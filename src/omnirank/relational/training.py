@@ -45,13 +45,8 @@ class RelationalPlan(GrowingPlan):
     each node.
     """
 
+    coded: CandidateTables  # type: ignore[assignment]
     with_ties: bool = False
-
-    @property
-    def tables(self) -> CandidateTables:
-        """What nodes may test."""
-        tables: CandidateTables = self.coded  # type: ignore[assignment]
-        return tables
 
     def grow(self, i: int, counts: np.ndarray | None = None) -> GrownFeatures:
         """Grow tree i."""
@@ -60,7 +55,7 @@ class RelationalPlan(GrowingPlan):
         settings = self.settings._replace(min_leaf=self.settings.min_leaf / unit)
         seed = kernel_seed(self.entropy, i)
         weight, drawn = counts * (self.weight / unit), self.rules.max_features
-        found = grow_tree(self.tables, self.space, weight, settings, seed, drawn, self.with_ties)
+        found = grow_tree(self.coded, self.space, weight, settings, seed, drawn, self.with_ties)
         grown = found.grown
         scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
         return found._replace(grown=grown._replace(**scaled))
@@ -80,7 +75,7 @@ def _left_out_means(plan: RelationalPlan, i: int) -> tuple[np.ndarray, np.ndarra
     """Places of the examples that are left out, among themselves, and what tree i predicts for them."""
     assert plan.left_out is not None
     tree, features, _ = plan.constructed_tree(i)
-    leaves = leaves_of([tree], plan.tables.cells(features).take(plan.left_out))[:, 0]
+    leaves = leaves_of([tree], plan.coded.cells(features).take(plan.left_out))[:, 0]
     return np.arange(len(leaves)), tree.means(leaves)
 
 
