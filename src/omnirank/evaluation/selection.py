@@ -484,7 +484,7 @@ def selection_curve(
 
 
 def _tried_sizes(dataset: Dataset, sizes: Sequence[int] | None) -> list[int]:
-    n = dataset.n_features
+    n = len(dataset.feature_names)
     if sizes is None and isinstance(dataset, RelationalDataset):
         return selection_sizes(n)
     if sizes is None:

@@ -509,11 +509,6 @@ class RelationalDataset(PickledWithoutCaches):
         return tuple(self.database.relations)
 
     @property
-    def n_features(self) -> int:
-        """Number of relations."""
-        return len(self.database.relations)
-
-    @property
     def target_names(self) -> tuple[str, ...]:
         """Names of the targets or labels."""
         return () if self.target is None else self.target.names

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import check, choice
 from omnirank.core.text import counted, did_you_mean
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
@@ -24,6 +23,8 @@ from omnirank.relational.paths import Feature, describe, result_component
 @dataclass(eq=False, repr=False)
 class RelationalFeatures(TransformerMixin, BaseEstimator):
     """Turns a database into a table: a row per example, a column per path and chain of aggregates.
+
+    Where there is nothing to aggregate, counts and sums are 0, and other cells are missing.
 
     Parameters
     ----------
@@ -43,10 +44,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         The most features; where there are more, a sample of the longest paths is taken, with a warning.
     features : sequence of Feature or str, optional
         Only these: features as a forest has them in ``features_``, of any length, or names of features.
-    empty : "missing" or "infinite"
-        What stands where there is nothing to aggregate: a missing cell, which every learner can tell from a number; or
-        infinity (of a minimum or mean), minus infinity (of a maximum) and the level ``<none>``, as in relational trees.
-        Counts and sums are 0 there.
 
     Attributes
     ----------
@@ -76,7 +73,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     modes: Mapping[str, Sequence[Mode]] | None = None
     max_candidates: int | None = 10_000
     features: Sequence[Feature | str] | None = None
-    empty: str = "missing"
 
     def fit(self, X: RelationalDataset, y: None = None) -> RelationalFeatures:
         """Find the features of a database; their values are computed by :meth:`transform`.
@@ -89,7 +85,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
             The data set holds its target, which is not looked at.
         """
         dataset = check_relational(X, "RelationalFeatures")
-        check("empty", self.empty, choice("missing", "infinite"))
         self.features_ = self._chosen(dataset)
         if not self.features_:
             raise DataError(
@@ -148,5 +143,4 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     def _table(self, X: RelationalDataset) -> Table:
         check_is_fitted(self)
         dataset = check_relational(X, "RelationalFeatures")
-        table = columns_as_fitted(dataset, self._signature, self.features_, self._levels)
-        return table if self.empty == "infinite" else empty_as_missing(table)
+        return empty_as_missing(columns_as_fitted(dataset, self._signature, self.features_, self._levels))

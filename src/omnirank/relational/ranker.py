@@ -479,13 +479,11 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
         by_relation = averaged(credit_rows([found.relations for found in paid], tuple(relations)), together)
         tables = _tables_of(dataset)
-        parts = [by_relation[:, [name in own for name in relations]] for own in tables.values()]
-        by_table = np.column_stack([part.sum(axis=1) for part in parts])
+        by_table = [by_relation[:, [name in own for name in relations]].sum(axis=1) for own in tables.values()]
         aggregates = (*AGGREGATES, EXISTS, IDENTITY)
-        by_aggregate = averaged(credit_rows([found.aggregates for found in paid], aggregates), together)
         used = tuple(str(name) for name in self.model_.feature_names_in_)
-        found = _by_kind(dataset, by_relation) | {"table": (tuple(tables), by_table)}
-        found["aggregate"] = aggregates, by_aggregate
+        found = _by_kind(dataset, by_relation) | {"table": (tuple(tables), np.column_stack(by_table))}
+        found["aggregate"] = aggregates, averaged(credit_rows([own.aggregates for own in paid], aggregates), together)
         if used:
             ways = tuple(sorted({way for credits in paid for way in credits.bindings}))
             found["binding"] = ways, averaged(credit_rows([credits.bindings for credits in paid], ways), together)
