@@ -176,6 +176,8 @@ def test_what_is_refused():
     for wrong in ({"importance": "permutation"}, {"supervision": 0.5}):
         with pytest.raises(ParameterError, match="'bagging' or 'random-forest'"):
             RelationalRanker(ensemble="boosting", **wrong).fit(MOVIES)
+    with pytest.raises(DataError, match="holds no relation"):
+        RelationalRanker().fit(MOVIES.select_features([]))
     with pytest.raises(ParameterError, match="by"):
         RelationalRanker(by="row").fit(MOVIES)
     with pytest.raises(DataError, match="there is no link to rank"):

@@ -392,13 +392,13 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
-        if self.ensemble == "boosting":
-            if self.importance == "permutation":
-                raise ParameterError("ensemble", self.ensemble, "permutation scores need 'bagging' or 'random-forest'")
-            if self.supervision not in ("auto", 1):
-                raise ParameterError("ensemble", self.ensemble, "unlabelled examples need 'bagging' or 'random-forest'")
-        warn_about(check_relational(X, "RelationalRanker"))
-        X = X if X.target is not None else replace(X, task=task_named("none"))
+        if self.ensemble == "boosting" and (self.importance == "permutation" or self.supervision not in ("auto", 1)):
+            advice = "permutation scores and unlabelled examples need 'bagging' or 'random-forest'"
+            raise ParameterError("ensemble", self.ensemble, advice)
+        if not check_relational(X, "RelationalRanker").database.relations:
+            raise DataError("the database holds no relation: there is nothing to rank; check what was read or left out")
+        warn_about(X)
+        X = X if X.labelled.any() else replace(X, target=None, task=task_named("none"))
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(entropy).fit(X, y, sample_weight)
         self.task_ = X.task
