@@ -193,3 +193,18 @@ def test_constructed_features_have_their_identifiers(shop, tmp_path):
     assert frame["roles.actor"].tolist() == ["b", "a", "b", "a"]
     assert frame["good"].tolist() == ["no", "yes", "no", "yes"]
     assert om.load(named, "good", key="films").feature_names == om.load(plain, "good").feature_names
+
+
+@pytest.mark.slow
+def test_relations_that_suffice_are_selected_and_ranked_without_a_target(movies):
+    shared = ("-t", "movies.genre", "--by", "forest", "--folds", "3", "--trees", "5", "--seed", "0", "-j", "1")
+    text = run("select", movies, *shared).stdout
+    data = RelationalDataset.from_folder(movies, target="movies.genre")
+    found = om.select(
+        RelationalRanker(n_trees=5, random_state=0), data, by="forest", n_folds=3, random_state=0, n_jobs=1
+    )
+    assert f"kept: {', '.join(found.names)}" in text
+    assert "12 relations" in text
+    for option in (("--redundancy", "0.9"), ("--labelled", "5"), ("--out", "x.csv")):
+        assert f"{option[0]} is for one table" in run("select", movies, *shared, *option, code=2).stderr
+    assert "clustering" in run("rank", movies, "-t", "movies", "--trees", "5", "-j", "1").stdout

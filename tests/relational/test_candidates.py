@@ -142,9 +142,7 @@ def test_a_check_of_the_example_alone_is_not_continued():
 @draws(10)
 @given(databases(), st.sampled_from([None, 1, 2, 3]), st.sampled_from(["AGG-Exist", "NO-Rel"]), st.data())
 def test_the_part_of_a_path_that_is_continued_has_the_same_candidates(base, most, preset, data):
-    bias = Bias(
-        preset, lookahead=data.draw(st.integers(1, 2)), max_path_length=most, nominal_joins=True, max_candidates=100
-    )
+    bias = Bias(preset, lookahead=data.draw(st.integers(1, 2)), max_path_length=most, max_candidates=100)
     types = (next(iter(base.objects)),)
     found = Candidates(base, types, bias)
     inherited = ()
@@ -164,7 +162,7 @@ def test_nominal_domains_are_joined_only_if_asked():
         relation("movies", "genre", [thing("id", "movies"), genre], [(0, 0), (1, 1), (2, 1)]),
     )
     assert not any(f.relations == ("movies_genre", "movies_genre") for f in candidates(base, ("movies",)))
-    joined = candidates(base, ("movies",), (), Bias(nominal_joins=True))
+    joined = candidates(base, ("movies",), (), Bias(modes={"movies_genre": [("old", "new"), ("new", "old")]}))
     assert any(f.relations == ("movies_genre", "movies_genre") for f in joined)
 
 

@@ -36,7 +36,6 @@ def biases(draw, base: Database) -> Bias:
         aggregates=ALL,
         lookahead=draw(st.integers(1, 3)),
         modes=modes,
-        nominal_joins=draw(st.booleans()),
         max_candidates=None,
     )
 

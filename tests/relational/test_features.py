@@ -46,14 +46,11 @@ def test_the_table_has_a_row_per_example_with_its_identifier():
     assert list(frame.columns) == features.get_feature_names_out().tolist()
 
 
-def test_nothing_to_aggregate_is_missing_or_infinite():
+def test_nothing_to_aggregate_is_missing():
     names = ["mean(ratings.stars)", "max(ratings.stars)", "mode(ratings.day)", "sum(ratings.stars)"]
     missing = RelationalFeatures(features=names).fit_transform(data())
     assert missing.iloc[2].isna().tolist() == [True, True, True, False]
     assert np.isfinite(missing["mean(ratings.stars)"].dropna()).all()
-    infinite = RelationalFeatures(features=names, empty="infinite").fit_transform(data())
-    assert infinite.iloc[2].tolist() == [np.inf, -np.inf, "<none>", 0]
-    assert infinite["mode(ratings.day)"].cat.categories.tolist() == ["sat", "sun", "<none>"]
 
 
 def test_a_table_is_a_data_set_for_any_ranker_and_file(tmp_path):
@@ -123,7 +120,7 @@ def test_the_order_of_rows_changes_no_bit():
 
 
 def test_an_estimator_with_the_manners_of_scikit_learn():
-    features = RelationalFeatures(lookahead=3, empty="infinite", aggregates=("mean",))
+    features = RelationalFeatures(lookahead=3, aggregates=("mean",))
     assert clone(features).get_params() == features.get_params()
     with pytest.raises(ValueError, match="not fitted"):
         features.transform(data())

@@ -227,10 +227,10 @@ def test_unlabelled_examples_and_those_without_weight_are_not_used():
     partly = om.Dataset(dataset.features, y)
     weight = np.ones(len(y))
     weight[10:20] = 0
-    found = RelationalTree(random_state=0).fit(one_table(partly), sample_weight=weight)
+    found = RelationalTree(supervision=1, random_state=0).fit(one_table(partly), sample_weight=weight)
     expected = RelationalTree(random_state=0).fit(one_table(dataset).take(slice(20, None)))
     same_trees(found.tree_, expected.tree_)
-    guessed = RelationalTree(random_state=0).transduce(one_table(partly))
+    guessed = RelationalTree(supervision=1, random_state=0).transduce(one_table(partly))
     assert len(guessed) == 10
 
 

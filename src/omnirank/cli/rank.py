@@ -61,13 +61,12 @@ def rank(
     relational = not isinstance(data, Dataset | ShardedDataset)
     if relational:
         of_one_table = {
-            "--supervision": supervision,
             "--labelled": labelled,
             "--significance": significance,
             "--given": given,
         }
         refuse(of_one_table | {"--redundancy": redundancy is not None}, "is for one table: leave it out for several")
-        method = _relational_method(method)
+        method = relational_method(method)
     elif not isinstance(data, Dataset):
         reason = "needs all examples in memory: leave it out, or allow more by --read max_memory=..."
         refuse({"--labelled": labelled, "--redundancy": redundancy is not None, "--given": given}, reason)
@@ -136,8 +135,8 @@ def _interchangeable(ranker: Any) -> list[str]:
     return [f"equal tests of other relations could replace, by share of credit: {', '.join(pairs[:5])}"] * bool(pairs)
 
 
-def _relational_method(name: str | None) -> str:
-    """The name of a method that ranks relations."""
+def relational_method(name: str | None) -> str:
+    """Return the name of a method that ranks relations."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.registry import get_method, methods
 

@@ -8,6 +8,7 @@ import typer
 from omnirank.cli import options
 from omnirank.cli.options import option
 from omnirank.cli.output import bar, data_notes, frame_csv, heading, note, print_csv, print_frame, say, shortened, table
+from omnirank.cli.rank import relational_heading, relational_method
 from omnirank.cli.reading import read_data
 from omnirank.cli.writing import DATA_FILES, check_ending, write_data, write_text
 from omnirank.core.text import numbers
@@ -52,13 +53,19 @@ def select(
     """Keep as few of the best features as predict well.
 
     Chosen is the smallest number of top features that predicts as well as the best number, within one standard error.
-    The features are ranked anew in every fold, without the test examples.
+    The features are ranked anew in every fold, without the test examples. Of several tables, relations are kept.
     """
     from omnirank.core.parallel import progress_bars
+    from omnirank.data.dataset import Dataset
     from omnirank.evaluation.selection import select as select_features
 
     check_ending(out, DATA_FILES)
-    whole = read_data(ctx.obj, writes=(out,))
+    whole = read_data(ctx.obj, tables=True, writes=(out,))
+    relational = not isinstance(whole, Dataset)
+    if relational:
+        of_one_table = {"--redundancy": redundancy is not None, "--labelled": labelled, "--out": out}
+        options.refuse(of_one_table, "is for one table: leave it out for several")
+        method = relational_method(method)
     data = options.with_few_labels(whole, labelled, seed)
     settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
@@ -74,7 +81,7 @@ def select(
     if csv:
         _print_csv(result)
         return
-    say(heading(data))
+    say(relational_heading(data) if relational else heading(data))
     if result.curve is not None:
         _print_curve(result.curve)
     say(f"{chosen.name}: {result.summary}")

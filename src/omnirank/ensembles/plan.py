@@ -466,6 +466,26 @@ class GrowingData:
             logger.info("%s; features alone decide on the tests", what_is_constant(columns))
         return target.counted(w), self._feature_part.counted(1 - w) if w < 1 else None
 
+    def _space(
+        self,
+        rules: GrowingRules,
+        target: CodedColumns,
+        feature_part: CodedColumns | None,
+        weight: np.ndarray,
+        on_cells: bool = False,
+    ) -> Any:
+        """The clustering space of both parts."""
+        if feature_part is not None:
+            least = float(rules.min_labelled_leaf)
+            warn_about_few_labels(weight[target.columns.labelled].sum(), least)
+            products = self._feature_products
+            if products is not None:
+                products = products._replace(share=1 - float(rules.supervision))
+            return two_part_space(target, feature_part, self.weight, least / weight_unit(weight), on_cells, products)
+        if len(target.clustering.columns):
+            return clustering_space(*target, self.weight, on_cells)
+        return constant_space(self.dataset.n_examples)  # all features are constant, and no tree splits
+
     def plan(self, rules: GrowingRules) -> GrowingPlan:
         """Return what trees are grown on; with supervision 1, all examples are labelled (at least partly)."""
         rules.check()
@@ -475,17 +495,7 @@ class GrowingData:
         unit = weight_unit(weight)
         target, feature_part = self._parts(rules)
         on_cells = grows_on_cells(self._cells, *target, labelled_only=feature_part is not None)
-        if feature_part is not None:
-            least = float(rules.min_labelled_leaf)
-            warn_about_few_labels(weight[target.columns.labelled].sum(), least)
-            products = self._feature_products
-            if products is not None:
-                products = products._replace(share=1 - float(rules.supervision))
-            space = two_part_space(target, feature_part, self.weight, least / unit, on_cells, products)
-        elif len(target.clustering.columns):
-            space = clustering_space(*target, self.weight, on_cells)
-        else:  # all features are constant, and no tree splits
-            space = constant_space(dataset.n_examples)
+        space = self._space(rules, target, feature_part, weight, on_cells)
         n_tried = features_per_node(rules, dataset)
         settings, cells = rules.settings(n_tried), self._cells if on_cells else None
         kind, copied = feature_kind(dataset.features, cells, space, n_tried, rules.random_tests)
@@ -539,7 +549,7 @@ def warn_about_few_labels(labelled: float, least: float) -> None:
             f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
             f"{setting('min_labelled_leaf', least)}; lower it, or leave it at 0",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

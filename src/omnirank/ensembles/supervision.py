@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -238,10 +238,9 @@ class _Comparison:
         plan = data.plan(replace(self.rules, supervision=level))
         folds = np.full(plan.n_examples, -1)
         folds[data.dataset.labelled] = self.folds
-        cells = routed_cells(plan)
         for fold in range(self.n_folds):
             self._step(self.levels.index(level) * self.n_folds + fold)
-            work = partial(_left_out_means, replace(plan, left_out=folds == fold), self.to_fit.pruning, cells)
+            work = left_out_work(replace(plan, left_out=folds == fold), self.to_fit.pruning)
             rows = np.flatnonzero(self.folds == fold)
             means = np.zeros((len(rows), plan.columns.n_columns))
             for places, of_tree in run_parallel(work, range(self.to_fit.n_trees), self.data.n_jobs, progress=False):
@@ -262,6 +261,12 @@ class _Comparison:
                 avoided = setting("supervision", 1)
                 logger.info("choosing the level of supervision takes up to %.0f s; %s avoids it", left, avoided)
         self._last = now
+
+
+@singledispatch
+def left_out_work(plan: GrowingPlan, pruning: Pruning | None) -> Callable[[int], tuple[np.ndarray, Any]]:
+    """Return what grows tree i and predicts the examples that the plan leaves out; other plans have their own way."""
+    return partial(_left_out_means, plan, pruning, routed_cells(plan))
 
 
 def _left_out_means(plan: GrowingPlan, pruning: Pruning | None, cells: Any, i: int) -> tuple[np.ndarray, Any]:

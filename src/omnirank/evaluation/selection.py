@@ -33,6 +33,7 @@ from omnirank.evaluation.redundancy import redundancy as feature_groups
 from omnirank.evaluation.significance import significance
 from omnirank.neighbors.weighted import warn_of_many_neighbors
 from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
@@ -303,7 +304,8 @@ def select(
         Not fitted; copies of it are.
     X, y
         A `Dataset`, data in parts, or features and target as in ``fit``. Of data that do not fit in memory, features
-        are chosen by significance only.
+        are chosen by significance only. A `RelationalDataset` with a `RelationalRanker`: relations are kept, judged by
+        `RelationalForest` or by neighbours in a distance over relations.
     by : {"neighbors", "forest", "significance"}
         Who judges a number of features: the nearest neighbours, with equal weights of the features that are kept; or a
         random forest of 50 predictive clustering trees. "significance": keep the features whose p value is small;
@@ -367,6 +369,8 @@ def select(
         return Selection(ranking, names, by)
     ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
     random_state = seeded(ranker, random_state)
+    if isinstance(dataset, RelationalDataset):
+        check("by", by, choice(*_JUDGES))
     weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
     if by == "significance":
         ranking, names = significant_features(
@@ -440,6 +444,10 @@ def selection_curve(
     ([1, 2, 3, 4], 10, 'f1_macro')
     """
     check("by", by, choice(*_JUDGES))
+    if isinstance(dataset, RelationalDataset):
+        dataset.require_target("select")
+        if redundancy is not None:
+            raise ParameterError("redundancy", redundancy, "it is for the features of one table")
     check("n_folds", n_folds, choice(None) | count(2))
     check("n_neighbors", n_neighbors, choice(None) | count(1))
     without = dataset.target is None
@@ -469,13 +477,16 @@ def selection_curve(
     judged = _Judged(dataset, by, tried, shown.name, int(k), entropy, sample_weight, redundancy)
     with warnings.catch_warnings():
         # a fold can lose a class that is rare in the whole: its forest predicts the other one, as it should
-        warnings.filterwarnings("ignore", f".*{re.escape(ONE_VALUE)}", UserWarning)
+        for told in (re.escape(ONE_VALUE), "there is nothing to test"):
+            warnings.filterwarnings("ignore", f".*{told}", UserWarning)
         values = run_refits(judged, ranker, folds, n_jobs, "judging numbers of features")
     return SelectionCurve(np.array(tried), np.array(values), shown.name, shown.larger_is_better, by)
 
 
 def _tried_sizes(dataset: Dataset, sizes: Sequence[int] | None) -> list[int]:
-    n = dataset.n_features
+    n = len(dataset.feature_names)
+    if sizes is None and isinstance(dataset, RelationalDataset):
+        return selection_sizes(n)
     if sizes is None:
         # features with one value come last, and tell nothing
         return selection_sizes(max(1, n - len(list(of_one_value(dataset.features)))))
@@ -572,16 +583,28 @@ class _Judged:
             scores = np.array([places[name] for name in ranking.names], np.float64)
             ranking = Ranking(ranking.names, scores, ranking.method)  # places: no sums, errors or p values fit them
         sizes = [min(size, most) for size in self.sizes]
+        if self.by == "neighbors" and isinstance(parts.train, RelationalDataset):
+            return [self._by_relations(ranking, size, parts) for size in sizes]
         if self.by == "forest":
             return [self._by_forest(ranking, size, parts, n_jobs) for size in sizes]
         # weights would hide how many features there are
         same = {"n_neighbors": self.n_neighbors, "weighted": False, "scaled": True, "n_jobs": n_jobs}
         return [judge(ranking, parts, same | {"top": size})[self.measure] for size in sizes]
 
+    def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts) -> float:
+        from omnirank.evaluation.relational import RelationalNeighbors
+
+        alike = Ranking(ranking.names, (ranking.ranks <= size).astype(np.float64), ranking.method)
+        return float(judge(RelationalNeighbors(alike, parts.train, self.n_neighbors), parts, {})[self.measure])
+
     def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         kept = np.flatnonzero(ranking.ranks <= size)
         own = FoldParts(*(part.select_features(kept) for part in parts))
         predicts_classes = get_task(self.dataset.task).kind in ("classes", "labels")
-        learner = PCTForestClassifier if predicts_classes else PCTForestRegressor
+        learner: Any = PCTForestClassifier if predicts_classes else PCTForestRegressor
+        if isinstance(self.dataset, RelationalDataset):
+            from omnirank.relational.learners import RelationalForest
+
+            learner = RelationalForest
         forest = learner(n_trees=_TREES, supervision=1.0, n_jobs=n_jobs, random_state=self.entropy).fit(own.train)
         return float(judge(forest, own, {})[self.measure])

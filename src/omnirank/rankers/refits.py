@@ -35,7 +35,7 @@ def ranker_and_data(
     y: TargetLike | None = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> tuple[Any, Dataset]:
+) -> tuple[Any, Any]:
     """Return a copy of a ranker that fits data sets as the ranker would fit X and y, and these as a data set.
 
     Parameters
@@ -43,7 +43,7 @@ def ranker_and_data(
     ranker : ranker
         Fitted or not; it stays as it is.
     X, y
-        A `Dataset`, or features and target as in ``fit``.
+        A `Dataset` or `RelationalDataset`, or features and target as in ``fit``.
     groups : array-like, optional
         Groups of examples that belong together (`Dataset.with_groups`).
     sample_weight : array-like, optional
@@ -56,6 +56,14 @@ def ranker_and_data(
     >>> ranker_and_data(om.UnivariateRanker(n_features_to_select=1), [[1.0], [2.0]], ["a", "b"])
     (UnivariateRanker(), <Dataset 'data': 2 examples, 1 feature, classification, 1 target, 2 labelled>)
     """
+    from omnirank.relational.dataset import RelationalDataset  # imported late: few need it
+
+    if isinstance(X, RelationalDataset):
+        if getattr(ranker, "supported_data", None) != "relational":
+            raise DataTypeError(f"{setting('ranker', ranker)}: give a RelationalRanker for a RelationalDataset")
+        if y is not None or groups is not None:
+            raise ParameterError("a RelationalDataset holds its target, and has no groups: give neither beside it")
+        return fresh_copy(ranker), X
     check_ranker(ranker)
     known = ranker.get_params(deep=False)
     task, hierarchy = known.get("task", "auto"), known.get("hierarchy")

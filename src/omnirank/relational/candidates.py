@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
 from omnirank.core.errors import ParameterError, setting
-from omnirank.core.parameters import FLAG, check, choice, count
+from omnirank.core.parameters import check, choice, count
 from omnirank.core.text import did_you_mean
 from omnirank.data.notes import caller_outside
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
@@ -46,9 +46,8 @@ class Bias:
         For some relations the ways in which a step may use them. A way says for each component "old" (a variable that
         is known), "new" (a variable that the step introduces), "any" (either, as what settings files of facts call new)
         or "c" (each value of its domain, one step per value). An empty sequence excludes a relation. The others have
-        one way per object component, with that one old and the rest new.
-    nominal_joins : bool
-        Whether components of the same nominal domain may be joined too.
+        one way per object component, with that one old and the rest new. A nominal component that is old joins equal
+        levels of one domain.
     max_candidates : int or None
         The most candidates of one node. Shorter paths come first; of the length where room runs out, a sample of the
         paths is taken, with a warning where that is so in the root.
@@ -67,14 +66,12 @@ class Bias:
     lookahead: int = 2
     max_path_length: int | None = None
     modes: Mapping[str, Sequence[Mode]] | None = None
-    nominal_joins: bool = False
     max_candidates: int | None = 3_000
 
     def __post_init__(self) -> None:
         check("preset", self.preset, choice(*PRESETS))
         check("lookahead", self.lookahead, count(1))
         check("max_path_length", self.max_path_length, choice(None) | count(1))
-        check("nominal_joins", self.nominal_joins, FLAG)
         check("max_candidates", self.max_candidates, choice(None) | count(1))
         mapping_given("modes", self.modes, _MODES_EXAMPLE)
         if not isinstance(self.aggregates, Sequence | None) or isinstance(self.aggregates, str):
@@ -114,12 +111,11 @@ class Bias:
         """Return the ways in which a step may use a relation."""
         if self.modes is not None and relation.name in self.modes:
             return tuple(tuple(mode) for mode in self.modes[relation.name])
-        joined = ("object", "nominal") if self.nominal_joins else ("object",)
         kinds = [component.kind for component in relation.components]
         return tuple(
             tuple("old" if other == position else "new" for other in range(len(kinds)))
             for position, kind in enumerate(kinds)
-            if kind in joined
+            if kind == "object"
         )
 
     def check_modes(self, database: Database) -> None:
@@ -216,7 +212,7 @@ class Candidates:
         self.example_types = example_types
         self.bias = bias
         # kept with the database: many inherited paths lead to the same steps and features, and so do other fits
-        joins = example_types, bias.nominal_joins, repr(bias.modes)
+        joins = example_types, repr(bias.modes)
         self._steps = database.caches.steps.setdefault(joins, {})
         self._features = database.caches.features.setdefault((example_types, bias.chains), {})
         self._places = {name: place for place, name in enumerate(database.relations)}
@@ -232,7 +228,7 @@ class Candidates:
         """
         groups: list[tuple[Feature, ...]] = []
         room = self.bias.max_candidates
-        for paths in self._levels(inherited):
+        for paths in self.levels(inherited):
             taken: dict[Path, tuple[Feature, ...]] = {}
             for path in paths if room is None else sorted(paths, key=_drawn):
                 if path not in self._features:
@@ -268,7 +264,7 @@ class Candidates:
 
     # -- paths ---------------------------------------------------------------------------------------
 
-    def _levels(self, inherited: Path) -> Iterator[list[Path]]:
+    def levels(self, inherited: Path) -> Iterator[list[Path]]:
         """Paths of the candidates, length by length."""
         bias = self.bias
         longest = len(inherited) + bias.lookahead

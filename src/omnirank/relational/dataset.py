@@ -250,6 +250,7 @@ class RelationalDataset(PickledWithoutCaches):
     times: np.ndarray | None = None
     time_columns: Mapping[str, str] = field(default_factory=dict)
     _remarks: RelationalRemarks = field(default_factory=RelationalRemarks)
+    groups = None  # of examples that stay together; functions take them as an argument
     modes: Mapping[str, tuple[tuple[str, ...], ...]] | None = None
     aggregates: tuple[str, ...] | None = None
 
@@ -503,6 +504,11 @@ class RelationalDataset(PickledWithoutCaches):
         return 0 if self.target is None else self.target.n_targets
 
     @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the relations: what rankings rank and selections keep."""
+        return tuple(self.database.relations)
+
+    @property
     def target_names(self) -> tuple[str, ...]:
         """Names of the targets or labels."""
         return () if self.target is None else self.target.names
@@ -563,6 +569,23 @@ class RelationalDataset(PickledWithoutCaches):
             target=None if self.target is None else self.target.take(chosen),
             times=None if self.times is None else self.times[chosen],
         )
+
+    def select_features(self, columns: Sequence[str] | Sequence[int] | np.ndarray) -> RelationalDataset:
+        """Return a view of the given relations (names or numbers), in this order; all objects and examples stay.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.datasets.make_movies(random_state=0).select_features(["ratings_stars", "ratings_movie_id"])
+        <RelationalDataset 'movies': 200 examples, 1 table, 2 relations, classification, 200 labelled>
+        """
+        names = [name if isinstance(name, str) else self.feature_names[name] for name in columns]
+        for name in names:
+            if name not in self.database.relations:
+                raise DataError(f"there is no relation {name!r}{did_you_mean(name, self.feature_names)}")
+        database = Database(self.database.objects, {name: self.database.relations[name] for name in names})
+        modes = None if self.modes is None else {name: ways for name, ways in self.modes.items() if name in names}
+        return replace(self, database=database, modes=modes)
 
     def hide_labels(self, rows: Any) -> RelationalDataset:
         """Return a view in which the given examples (slice, mask or numbers) are unlabelled.

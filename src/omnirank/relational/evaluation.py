@@ -18,7 +18,7 @@ import numpy as np
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL, Values, aggregate, count_matches
 from omnirank.relational.database import Component, Database, Relation
-from omnirank.relational.paths import Feature, Path, Request, Step, describe, example_variables, result_component
+from omnirank.relational.paths import Feature, Request, Step, describe, example_variables, result_component
 
 if TYPE_CHECKING:
     from omnirank.relational.dataset import RelationalDataset, Signature
@@ -100,7 +100,8 @@ class Evaluator:
             walked = []
             for request in group:
                 free = [variable for variable in request.variables if variable < len(bindings.kinds)]
-                timeless = bindings.times is None or not self._has_times(request.path)
+                relations = [self.database.relation(step.relation) for step in request.path]
+                timeless = bindings.times is None or all(relation.times is None for relation in relations)
                 if len(free) == 1 and timeless:
                     together.setdefault(free[0], []).append(request)
                 else:
@@ -170,7 +171,7 @@ class Evaluator:
         index = self.database.index(step.relation, step.given)
         if whole or bindings.n_rows * index.most_facts <= self.block:
             return of_part(bindings)
-        starts, ends = self._ranges(step, bindings)
+        starts, ends = self.ranges(step, bindings)
         until = np.cumsum(ends - starts)
         parts = []
         start = 0
@@ -188,7 +189,7 @@ class Evaluator:
         """Numbers of matches of steps that differ in their constants: all matches without these, sorted out by them."""
         step, n = requests[0].path[0], bindings.n_rows
         relation = self.database.relation(step.relation)
-        offsets, facts = self._matches(Step(step.relation, step.bound), bindings, whole)
+        offsets, facts = self.matches(Step(step.relation, step.bound), bindings, whole)
         rows = np.repeat(np.arange(n), np.diff(offsets))
         given = np.zeros(len(rows), np.int64)
         wanted = np.zeros(len(requests), np.int64)
@@ -221,7 +222,7 @@ class Evaluator:
     ) -> dict[Request, Values]:
         """Values of requests that begin with the same step: its matches, what follows them, the outer aggregates."""
         relation = self.database.relation(step.relation)
-        offsets, facts = self._matches(step, bindings, whole)
+        offsets, facts = self.matches(step, bindings, whole)
         fresh = dict(enumerate(step.fresh(relation), start=len(bindings.kinds)))
         wanted: dict[Request | int | None, list[str]] = {}
         inner = {}
@@ -259,7 +260,7 @@ class Evaluator:
             return {"identity": values}
         return aggregate(values, offsets, names)
 
-    def _matches(self, step: Step, bindings: Bindings, whole: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    def matches(self, step: Step, bindings: Bindings, whole: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
         """Where the matches of each row start, and the facts that match (None: all facts as they are)."""
         from omnirank.relational.kernels.groups import expand
 
@@ -267,7 +268,7 @@ class Evaluator:
         index = self.database.index(step.relation, step.given)
         if whole and not step.constants and len(step.given) == 1 and self._same_codes(step, relation, bindings):
             return index.starts, index.order
-        offsets, places = expand(*self._ranges(step, bindings))
+        offsets, places = expand(*self.ranges(step, bindings))
         facts = index.facts(places)
         if bindings.times is None or relation.times is None:
             return offsets, facts
@@ -276,7 +277,8 @@ class Evaluator:
         counts = np.bincount(rows[known], minlength=bindings.n_rows)
         return np.concatenate([[0], np.cumsum(counts)]), facts[known]
 
-    def _ranges(self, step: Step, bindings: Bindings) -> tuple[np.ndarray, np.ndarray]:
+    def ranges(self, step: Step, bindings: Bindings) -> tuple[np.ndarray, np.ndarray]:
+        """Return where in the index of a step the matches of each row start and end."""
         relation = self.database.relation(step.relation)
         index = self.database.index(step.relation, step.given)
         codes = {}
@@ -319,9 +321,6 @@ class Evaluator:
         component = relation.components[position]
         n_codes = None if component.kind == "numeric" else self.database.domain_size(component)
         return Values(_picked(relation.facts[position], facts), n_codes)
-
-    def _has_times(self, path: Path) -> bool:
-        return any(self.database.relation(step.relation).times is not None for step in path)
 
     def _same_codes(self, step: Step, relation: Relation, bindings: Bindings) -> bool:
         position, variable = step.bound[0]

@@ -94,26 +94,6 @@ def read_facts(paths: PathLike | Sequence[PathLike], encoding: str = "utf-8") ->
     return found
 
 
-def first_fact(path: Path) -> str | None:
-    """Return the first fact of a file as it is written, None of a file without one; an error where it is no fact.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from omnirank.relational.fact_files import first_fact
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "facts.txt")
-    ...     _ = path.write_text("% people\\nage(ana, 21).\\n")
-    ...     first_fact(path)
-    'age(ana, 21).'
-    """
-    # any bytes are Latin-1: whether they are what the user says is for the reader to find out
-    for line, text in LineBlocks(TextSource(path, "latin-1")).lines():
-        if parsed_fact(text, path, line) is not None:
-            return text.strip()[:60]
-    return None
-
-
 def files(paths: PathLike | Sequence[PathLike]) -> list[Path]:
     """Return one or several paths as a list.
 

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import check, choice
 from omnirank.core.text import counted, did_you_mean
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
@@ -24,6 +23,8 @@ from omnirank.relational.paths import Feature, describe, result_component
 @dataclass(eq=False, repr=False)
 class RelationalFeatures(TransformerMixin, BaseEstimator):
     """Turns a database into a table: a row per example, a column per path and chain of aggregates.
+
+    Where there is nothing to aggregate, counts and sums are 0, and other cells are missing.
 
     Parameters
     ----------
@@ -39,16 +40,10 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     modes : mapping of str to sequences, optional
         Ways in which steps may use relations, as in :class:`~omnirank.relational.Bias`; by default those that the
         settings of facts declare. ``{}``: all ways.
-    nominal_joins : bool
-        Whether paths may go through equal values of a nominal domain.
     max_candidates : int or None
         The most features; where there are more, a sample of the longest paths is taken, with a warning.
     features : sequence of Feature or str, optional
         Only these: features as a forest has them in ``features_``, of any length, or names of features.
-    empty : "missing" or "infinite"
-        What stands where there is nothing to aggregate: a missing cell, which every learner can tell from a number; or
-        infinity (of a minimum or mean), minus infinity (of a maximum) and the level ``<none>``, as in relational trees.
-        Counts and sums are 0 there.
 
     Attributes
     ----------
@@ -76,10 +71,8 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     aggregates: Sequence[str] | None = None
     preset: str = "AGG-All"
     modes: Mapping[str, Sequence[Mode]] | None = None
-    nominal_joins: bool = False
     max_candidates: int | None = 10_000
     features: Sequence[Feature | str] | None = None
-    empty: str = "missing"
 
     def fit(self, X: RelationalDataset, y: None = None) -> RelationalFeatures:
         """Find the features of a database; their values are computed by :meth:`transform`.
@@ -92,7 +85,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
             The data set holds its target, which is not looked at.
         """
         dataset = check_relational(X, "RelationalFeatures")
-        check("empty", self.empty, choice("missing", "infinite"))
         self.features_ = self._chosen(dataset)
         if not self.features_:
             raise DataError(
@@ -133,29 +125,22 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         database, types = dataset.database, dataset.example_types
         if not isinstance(self.features, Sequence | None) or isinstance(self.features, str):
             raise ParameterError("features", self.features, "give a list of names or features, or None for all")
-        given = list(dict.fromkeys(self.features or ()))
+        given, by_name = list(dict.fromkeys(self.features or ())), {}
+        if self.features is None or any(isinstance(feature, str) for feature in given):
+            bias = Bias(self.preset, self.aggregates, self.lookahead, None, self.modes, self.max_candidates)
+            found = candidates(database, types, (), bias.within(dataset.modes, dataset.aggregates))
+            if self.features is None:
+                return found
+            by_name = {feature.name: feature for feature in found}
         for feature in given:
             if not isinstance(feature, str | Feature):
                 raise ParameterError("features", feature, "give names of features, or features of a fitted model")
-        if self.features is not None and not any(isinstance(feature, str) for feature in given):
-            return tuple(describe(database, types, feature) for feature in given if isinstance(feature, Feature))
-        limits = self.modes, self.nominal_joins, self.max_candidates
-        bias = Bias(self.preset, self.aggregates, self.lookahead, None, *limits)
-        bias = bias.within(dataset.modes, dataset.aggregates)
-        found = candidates(database, types, (), bias)
-        if self.features is None:
-            return found
-        by_name = {feature.name: feature for feature in found}
-        chosen = []
-        for feature in given:
             if isinstance(feature, str) and feature not in by_name:
                 advice = f"there is no such feature of at most {counted(self.lookahead, 'step')}"
                 raise ParameterError("features", feature, advice + did_you_mean(feature, list(by_name)))
-            chosen.append(by_name[feature] if isinstance(feature, str) else describe(database, types, feature))
-        return tuple(chosen)
+        return tuple(by_name[f] if isinstance(f, str) else describe(database, types, f) for f in given)
 
     def _table(self, X: RelationalDataset) -> Table:
         check_is_fitted(self)
         dataset = check_relational(X, "RelationalFeatures")
-        table = columns_as_fitted(dataset, self._signature, self.features_, self._levels)
-        return table if self.empty == "infinite" else empty_as_missing(table)
+        return empty_as_missing(columns_as_fitted(dataset, self._signature, self.features_, self._levels))

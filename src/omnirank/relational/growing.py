@@ -17,20 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Levels, Table
-from omnirank.ensembles.plan import GrowingRules, bootstrap_counts, check_leaves, features_drawn, weight_unit
+from omnirank.ensembles.plan import features_drawn
 from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.candidates import Bias, Candidates, warn_of_cut
 from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import FEW, empty_as_missing, feature_columns
 from omnirank.relational.paths import Feature, Path, new_steps
-from omnirank.tasks import get_task
-from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.codes import DenseFeatures, code_features
-from omnirank.trees.prototypes import node_means
-from omnirank.trees.space import clustering_space
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
 
 # Bytes of the values that are computed at a time; codes, which are kept, take a quarter of that.
@@ -342,11 +337,6 @@ class CandidateTable:
         """Memory of its codes, by feature and by row."""
         return 2 * self.coded.codes.nbytes
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.coded.codes)
-
 
 def _of_one_type(blocks: list[np.ndarray]) -> list[np.ndarray]:
     """Return codes of one width: very many levels ask for wider ones, in which the code of a missing cell differs."""
@@ -471,7 +461,7 @@ class _Scratch:
             from omnirank.trees.kernels.grow import Spare
             from omnirank.trees.kernels.split import search_scratch
 
-            cells, n = table.cells, table.n_features
+            cells, n = table.cells, len(table.coded.codes)
             pool = np.arange(n, dtype=np.uint32)
             settings = self._settings._replace(max_features=self._n_drawn(n))
             spare = Spare(*self.other, pool, pool.copy())
@@ -578,81 +568,3 @@ def _finished(nodes: Any, counts: np.ndarray, tested: dict[int, int], rows: np.n
     tests = (part[:n_nodes].copy() for part in (nodes.cut, nodes.right, nodes.missing_left))
     facts = (row.copy() for block in (nodes.ends, nodes.facts, nodes.ranges) for row in block[:, :n_nodes])
     return GrownTree(*(feature, *tests, *facts, nodes.subsets[:n_subsets].copy(), rows, weight))
-
-
-@dataclass(frozen=True, eq=False)
-class RelationalPlan:
-    """What trees are grown on; picklable, so that workers may be processes.
-
-    Attributes
-    ----------
-    tables : CandidateTables
-        What nodes may test.
-    columns : PrototypeColumns
-        The coded target.
-    space : clustering space
-        The columns as kernels take them.
-    rules : GrowingRules
-        How trees are grown.
-    weight : ndarray
-        Weights of the examples.
-    entropy : int
-        Root of the random streams.
-    with_ties : bool
-        Whether trees come with the features that share the credit of each node.
-    """
-
-    tables: CandidateTables
-    columns: PrototypeColumns
-    space: Any
-    rules: GrowingRules
-    weight: np.ndarray
-    entropy: int
-    with_ties: bool = False
-
-    @classmethod
-    def make(
-        cls,
-        tables: CandidateTables,
-        task: str,
-        columns: PrototypeColumns,
-        rules: GrowingRules,
-        sample_weight: np.ndarray | None,
-        entropy: int,
-        with_ties: bool = False,
-    ) -> RelationalPlan:
-        """Return the plan for a target, all of whose examples are labelled, at least in part."""
-        rules.check()
-        weight = np.ones(len(columns.labelled)) if sample_weight is None else sample_weight
-        check_leaves(weight, rules.min_samples_leaf, sample_weight is not None)
-        clustering = get_task(task).clustering(columns, sample_weight, rules.normalize_targets)
-        space = clustering_space(columns, clustering, sample_weight)
-        return cls(tables, columns, space, rules, weight, entropy, with_ties)
-
-    @property
-    def n_examples(self) -> int:
-        """Number of training examples."""
-        return len(self.weight)
-
-    def counts(self, i: int) -> np.ndarray:
-        """Return how often tree i sees each example: bootstrap counts, or once each."""
-        if not self.rules.bootstraps:
-            return np.ones(self.n_examples)
-        return bootstrap_counts(self.entropy, i, (np.arange(self.n_examples),))
-
-    def grow(self, i: int, counts: np.ndarray | None = None) -> GrownFeatures:
-        """Grow tree i."""
-        unit, counts = weight_unit(self.weight), self.counts(i) if counts is None else counts
-        settings = self.rules.settings(1)  # each table has its own number of features that are drawn
-        settings = settings._replace(min_leaf=settings.min_leaf / unit)
-        seed = kernel_seed(self.entropy, i)
-        weight, drawn = counts * (self.weight / unit), self.rules.max_features
-        found = grow_tree(self.tables, self.space, weight, settings, seed, drawn, self.with_ties)
-        grown = found.grown
-        scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
-        return found._replace(grown=grown._replace(**scaled))
-
-    def tree(self, i: int, counts: np.ndarray | None = None) -> tuple[Tree, tuple[Any, ...], Ties]:
-        """Grow tree i; returns it with its leaves' prototypes, the features that it tests, and its ties."""
-        found = self.grow(i, counts)
-        return found.tree(*node_means(found.grown, self.columns)), found.features, found.ties

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -29,21 +29,15 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
 from omnirank.ensembles.pct import Forest, SingleTree
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.ensembles.predictor import PCTClassifierBase, PCTRegressorBase
-from omnirank.ensembles.supervision import Supervision
+from omnirank.ensembles.predictor import PCTClassifierBase, PCTRegressorBase, Training
+from omnirank.ensembles.supervision import resolve_level
 from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Component
 from omnirank.relational.dataset import RelationalDataset, Signature, check_relational
 from omnirank.relational.evaluation import columns_as_fitted
-from omnirank.relational.growing import (
-    CandidateTables,
-    RelationalConstruction,
-    RelationalPlan,
-    Ties,
-    distinct_names,
-    over_used_features,
-)
+from omnirank.relational.growing import Ties, distinct_names, over_used_features
 from omnirank.relational.paths import Feature, Step, describe
+from omnirank.relational.training import RelationalGrowing, RelationalPlan
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.measuring import in_training_order
@@ -59,31 +53,6 @@ BOOSTING: dict[str, Domain] = {
 }
 
 _OWN_TARGET = "the RelationalDataset holds its target: y must not be given as well"
-
-
-@dataclass(frozen=True, eq=False)
-class RelationalTraining:
-    """What a fit works on.
-
-    Attributes
-    ----------
-    whole : RelationalDataset
-        All examples given.
-    used : ndarray of bool
-        Those that are labelled and of positive weight.
-    dataset : RelationalDataset
-        The used examples.
-    weight : ndarray or None
-        Their weights, where some were given.
-    columns : PrototypeColumns
-        Their coded target.
-    """
-
-    whole: RelationalDataset
-    used: np.ndarray
-    dataset: RelationalDataset
-    weight: np.ndarray | None
-    columns: PrototypeColumns
 
 
 def _may_predict_classes(model: Any) -> bool:
@@ -103,7 +72,6 @@ class ConstructionParameters:
     lookahead: int = 2
     max_path_length: int | None = 4
     modes: Mapping[str, Any] | None = None
-    nominal_joins: bool = False
     max_candidates: int | None = 3_000
     missing: str = "extreme"
     max_features: Any = None
@@ -127,46 +95,52 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
 
     supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "labels", "numbers", "mixed")
     _with_ties = False  # rankers share the credit of equal tests
+    _may_cluster = False  # and need no target
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "missing": choice("extreme", "learned"),
         "ensemble": choice("bagging", "random-forest"),
     }
 
+    @property
+    def min_labelled_leaf(self) -> float:
+        """Least labelled weight of a leaf that has labels: that of leaves of supervised trees."""
+        return self.min_samples_leaf
+
     # -- reading --------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, rules: GrowingRules) -> RelationalTraining:
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, rules: GrowingRules) -> Training:
         """Check parameters and data, and note what predictions need to know of the target."""
         check_parameters(self)
         name = type(self).__name__
         whole = check_relational(X, name)
         if y is not None:
             raise ParameterError(_OWN_TARGET)
-        whole.require_target(name)
-        assert whole.target is not None
-        if whole.task not in self.supported_tasks:
-            raise DataError(
-                f"Unknown label type: {name} does not handle {whole.task} (target {whole.target_names[0]!r}); it "
-                f"handles {', '.join(self.supported_tasks)}"
-            )
+        if not self._may_cluster:
+            whole.require_target(name)
+        if whole.target is not None and whole.task not in self.supported_tasks:
+            raise DataError(self._refusal(whole))  # type: ignore[arg-type]  # other data
         warn_about(whole, task_is_sure=True)
         weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
         weight = self._with_class_weight(whole, weight)
-        used = whole.labelled if weight is None else whole.labelled & (weight > 0)
-        if not used.any():
+        used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
+        if whole.target is not None and not (used & whole.labelled).any():
             raise DataError("no example has both a known target value and a positive weight")
-        dataset = whole
-        if not used.all():
-            logger.info("%d examples without known target or weight are not used", int((~used).sum()))
-            dataset, weight = whole.take(used), None if weight is None else weight[used]
-        target = dataset.target
-        assert target is not None
-        columns = get_task(dataset.task).columns(target, dataset.hierarchy, rules.hierarchy_weight)
-        self._note_target(dataset.task, dataset.hierarchy, columns)
-        self._column_spread = columns.deviation
-        self._signature = dataset.signature
-        self._note_level(Supervision(1.0, "relational learners are supervised"))
+        growing = self._growing(whole, root_entropy(self.random_state), weight).take(used)
+        level, data = resolve_level(self.supervision, None, growing, rules, self._to_fit(whole.task))
+        training = Training.of(whole, weight, data, rules, level)  # type: ignore[arg-type]  # other data
+        if not training.used.all():
+            logger.info("%d examples without known target or weight are not used", int((~training.used).sum()))
+        self._note_target(whole.task, whole.hierarchy, training.columns)
+        self._column_spread = training.columns.deviation
+        self._signature = whole.signature
+        self._note_level(level)
         self._labelled = whole.labelled
-        return RelationalTraining(whole, used, dataset, weight, columns)
+        return training
+
+    def _growing(self, dataset: RelationalDataset, entropy: int, weight: np.ndarray | None) -> RelationalGrowing:
+        """Return examples as trees are grown on them."""
+        data = RelationalGrowing(dataset, entropy, weight, n_jobs=self._n_jobs(), bias=self._bias(dataset))
+        return replace(data, undefined_are_missing=self.missing == "learned", with_ties=self._with_ties)
 
     def _with_class_weight(self, dataset: Any, weight: np.ndarray | None) -> np.ndarray | None:
         if self.class_weight is not None and get_task(dataset.task).kind in ("numbers", "mixed"):
@@ -180,11 +154,10 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         kind = PCTClassifierBase if get_task(task).kind in ("classes", "labels") else PCTRegressorBase
         kind._note_target(self, task, hierarchy, columns)
 
-    def _tables(self, training: RelationalTraining) -> CandidateTables | None:
-        """Return what nodes may test; None, with a warning, where there is nothing to test or to learn."""
-        bias, learned = self._bias(training.dataset), self.missing == "learned"
-        tables = CandidateTables(RelationalConstruction.of(training.dataset, bias, learned))
-        if training.columns.is_constant:
+    def _plan(self, training: Training, rules: GrowingRules) -> RelationalPlan | None:
+        """Return what trees are grown on; None, with a warning, where there is nothing to test or to learn."""
+        tables, level = training.data.tables, training.level.level  # type: ignore[attr-defined]
+        if level == 1 and training.columns.is_constant:
             reason = f"target {training.columns.names[0]!r}: one class or value only"
         elif tables.is_empty:
             reason = (
@@ -192,26 +165,23 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
                 "preset, the keys of the tables, and the relations that are left out"
             )
         else:
-            return tables
+            tables.table(())  # made once, not by whichever worker comes first
+            return training.data.plan(replace(rules, supervision=level))  # type: ignore[return-value]
         warnings.warn(f"{reason}; every prediction will be the same", UserWarning, stacklevel=caller_outside())
         return None
 
-    def _grower(
-        self, training: RelationalTraining, rules: GrowingRules
-    ) -> tuple[Callable[[int], GrownTree], RelationalPlan | None]:
-        """Return what grows tree i, and the plan; there is none where trees are leaves."""
-        tables = self._tables(training)
-        if tables is None:
-            own = np.ones(training.dataset.n_examples) if training.weight is None else training.weight
-            return partial(_one_leaf, own, training.columns), None
-        task, columns, weight = training.dataset.task, training.columns, training.weight
-        plan = RelationalPlan.make(
-            tables, task, columns, rules, weight, root_entropy(self.random_state), self._with_ties
-        )
-        plan.tables.table(())  # made once, not by whichever worker comes first
-        return plan.tree, plan
+    def _grown(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, n_trees: int, **rules: Any
+    ) -> tuple[Training, RelationalPlan | None, list[Tree]]:
+        """Return the data, the plan and its trees; there is no plan where trees are leaves."""
+        own = GrowingRules.of(self, **rules)
+        training = self._read(X, y, sample_weight, own)
+        plan = self._plan(training, own)
+        grow = partial(_one_leaf, training) if plan is None else plan.constructed_tree
+        grown = run_parallel(grow, range(n_trees), self._n_jobs(), description="growing trees")
+        return training, plan, self._keep(grown, training.data.dataset)
 
-    def _keep(self, grown: Sequence[GrownTree], dataset: RelationalDataset) -> list[Tree]:
+    def _keep(self, grown: Sequence[GrownTree], dataset: Any) -> list[Tree]:
         """Note the features that trees use, and return the trees over these."""
         trees, features, levels = over_used_features(grown)
         self._ties = [ties for *_, ties in grown]
@@ -255,16 +225,18 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
     def _predicts_classes(self) -> bool:
         return get_task(self.task_).kind in ("classes", "labels")
 
-    def _table(self, X: Any) -> Table:
-        """Return the used features of the examples, with the levels of the training data."""
+    def _table(self, X: Any, only: Sequence[int] | None = None) -> Table:
+        """Return the used features of the examples (or some, by number), with the levels of the training data."""
         check_is_fitted(self)
         dataset = check_relational(X, type(self).__name__)
-        table = columns_as_fitted(dataset, self._signature, self.features_, self._features.levels)
+        fitted = self._features if only is None else self._features.select(only)
+        features = self.features_ if only is None else [self.features_[i] for i in only]
+        table = columns_as_fitted(dataset, self._signature, features, fitted.levels)
         codes, new = table.codes, []
         for i in np.flatnonzero(table.is_nominal):
-            nothing = codes[:, table.slots[i]] == len(self._features.levels[i] or ())
+            nothing = codes[:, table.slots[i]] == len(fitted.levels[i] or ())
             if nothing.any():
-                new.append(self._features.names[i])
+                new.append(fitted.names[i])
                 codes[nothing, table.slots[i]] = -1
         if self.missing == "learned":
             table.numeric[np.isinf(table.numeric)] = np.nan  # made for this call
@@ -275,7 +247,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
                 UserWarning,
                 stacklevel=caller_outside(),
             )
-        return replace(table, names=self._features.names, levels=self._features.levels, dates=frozenset())
+        return replace(table, names=fitted.names, levels=fitted.levels, dates=frozenset())
 
     @available_if(_may_predict_classes)
     def predict_proba(self, X: RelationalDataset) -> Any:
@@ -326,9 +298,10 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         return tags
 
 
-def _one_leaf(weight: np.ndarray, columns: PrototypeColumns, i: int) -> GrownTree:
-    grown = one_leaf(weight)
-    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, columns)), (), {}
+def _one_leaf(training: Training, i: int) -> GrownTree:
+    weight = training.data.weight
+    grown = one_leaf(np.ones(training.data.dataset.n_examples) if weight is None else weight)
+    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns)), (), {}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -353,8 +326,6 @@ class RelationalTree(RelationalLearner, SingleTree):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`~omnirank.relational.Bias`; none: a relation is left
         out. None: as the settings of facts declare; ``{}``: in all ways.
-    nominal_joins : bool
-        Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
@@ -369,6 +340,10 @@ class RelationalTree(RelationalLearner, SingleTree):
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
         which are all divided by the same number, so that frequent labels count more.
+    supervision : "auto", "cv", float or dict
+        Level of supervision w in [0, 1], as in :class:`PCTForestClassifier`: tests lower w times the impurity of the
+        target plus 1 - w times that of at most 300 constructed features, the shortest paths first. 1 uses the labelled
+        examples only.
     hierarchy_weight : float
         w0 of the label weights w(l) = w0 * mean(w(parents)) in hierarchical multi-label classification.
     class_weight : None, "balanced", dict or list of them
@@ -410,7 +385,9 @@ class RelationalTree(RelationalLearner, SingleTree):
     """
 
     normalize_targets: bool | None = None
+    supervision: Any = "auto"
     hierarchy_weight: float = 0.75
+    pruning = None
 
     def fit(  # type: ignore[override]  # other data
         self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
@@ -432,10 +409,8 @@ class RelationalTree(RelationalLearner, SingleTree):
             The fitted tree.
         """
         drawn = "all" if self.max_features is None else self.max_features
-        rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False, max_features=drawn)
-        training = self._read(X, y, sample_weight, rules)
-        grow, _ = self._grower(training, rules)
-        [self.tree_] = self._keep([grow(0)], training.dataset)
+        rules = {"ensemble": "bagging", "bootstrap": False, "max_features": drawn}
+        *_, [self.tree_] = self._grown(X, y, sample_weight, 1, **rules)
         return self
 
 
@@ -466,8 +441,6 @@ class RelationalForest(RelationalLearner, Forest):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`~omnirank.relational.Bias`; none: a relation is left
         out. None: as the settings of facts declare; ``{}``: in all ways.
-    nominal_joins : bool
-        Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
@@ -483,6 +456,10 @@ class RelationalForest(RelationalLearner, Forest):
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
         which are all divided by the same number, so that frequent labels count more.
+    supervision : "auto", "cv", float or dict
+        Level of supervision w in [0, 1], as in :class:`PCTForestClassifier`: tests lower w times the impurity of the
+        target plus 1 - w times that of at most 300 constructed features, the shortest paths first. 1 uses the labelled
+        examples only.
     hierarchy_weight : float
         w0 of the label weights w(l) = w0 * mean(w(parents)) in hierarchical multi-label classification.
     oob_score : bool
@@ -528,6 +505,7 @@ class RelationalForest(RelationalLearner, Forest):
     n_trees: int = 50
     _: KW_ONLY
     normalize_targets: bool | None = None
+    supervision: Any = "auto"
     oob_score: bool = False
     hierarchy_weight: float = 0.75
     n_jobs: int | None = None
@@ -555,11 +533,7 @@ class RelationalForest(RelationalLearner, Forest):
         drawn = self.max_features
         if drawn is None:
             drawn = "all" if self.ensemble == "bagging" else "sqrt"
-        rules = GrowingRules.of(self, max_features=drawn)
-        training = self._read(X, y, sample_weight, rules)
-        grow, plan = self._grower(training, rules)
-        grown = run_parallel(grow, range(self.n_trees), self.n_jobs, description="growing trees")
-        self.trees_ = self._keep(grown, training.dataset)
+        training, plan, self.trees_ = self._grown(X, y, sample_weight, self.n_trees, max_features=drawn)
         self._clear_out_of_bag()
         if self.oob_score:
             self._predict_out_of_bag(training, plan)
@@ -605,8 +579,6 @@ class RelationalBoosting(RelationalLearner):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`~omnirank.relational.Bias`; none: a relation is left
         out. None: as the settings of facts declare; ``{}``: in all ways.
-    nominal_joins : bool
-        Whether steps may also join columns of the same named nominal domain.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
     missing : {"extreme", "learned"}
@@ -662,6 +634,7 @@ class RelationalBoosting(RelationalLearner):
     n_jobs: int | None = field(default=None, kw_only=True)
 
     supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "numbers", single=True)
+    supervision = 1.0  # residuals are known for labelled examples
     _parameter_checks: ClassVar[dict[str, Domain]] = BOOSTING
 
     def fit(self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None) -> RelationalBoosting:
@@ -685,20 +658,13 @@ class RelationalBoosting(RelationalLearner):
         rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False, max_features=drawn)
         training = self._read(X, y, sample_weight, rules)
         columns = self._columns_to_fit(training)
-        self.start_ = np.average(columns, axis=0, weights=training.weight)
-        tables, grown = self._tables(training), []
-        if tables is not None:
-            rules.check()
-            nothing = _one_number(np.zeros(len(columns)))
-            weight = np.ones(len(columns)) if training.weight is None else training.weight
-            plan = RelationalPlan(
-                tables, nothing, None, rules, weight, root_entropy(self.random_state), self._with_ties
-            )
-            grown = self._iterations(plan, columns)
-        self._take_trees(self._keep(grown, training.dataset))
+        self.start_ = np.average(columns, axis=0, weights=training.data.weight)
+        plan = self._plan(training, rules)
+        grown = [] if plan is None else self._iterations(plan, columns)
+        self._take_trees(self._keep(grown, training.data.dataset))
         return self
 
-    def _columns_to_fit(self, training: RelationalTraining) -> np.ndarray:
+    def _columns_to_fit(self, training: Training) -> np.ndarray:
         """Return what sums of trees fit, (examples, K): a number, or indicators of classes, one of two classes."""
         columns = training.columns.dense()
         return columns[:, 1:] if columns.shape[1] == 2 else columns
@@ -713,7 +679,7 @@ class RelationalBoosting(RelationalLearner):
             grow = partial(_grow_residuals, plan, columns - sums, n_chosen, m)
             grown = run_parallel(grow, range(k), self.n_jobs)
             for j, (tree, features, _) in enumerate(grown):
-                sums[:, j] += self.shrinkage * _leaf_values([tree], plan.tables.cells(features))[:, 0]
+                sums[:, j] += self.shrinkage * _leaf_values([tree], plan.coded.cells(features))[:, 0]
             found += grown
         return found
 
@@ -789,7 +755,7 @@ def _grow_residuals(plan: RelationalPlan, residuals: np.ndarray, n_chosen: int, 
     values = np.ascontiguousarray(residuals[:, k])
     chosen = np.zeros(n)
     chosen[stream(plan.entropy, i).choice(n, n_chosen, replace=False)] = 1.0
-    return replace(plan, columns=_one_number(values), space=OneColumn(values)).tree(i, chosen)
+    return replace(plan, columns=_one_number(values), space=OneColumn(values)).constructed_tree(i, chosen)
 
 
 def _leaf_values(trees: Sequence[Tree], table: Table) -> np.ndarray:

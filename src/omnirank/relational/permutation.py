@@ -18,13 +18,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import stream
-from omnirank.data.table import is_sparse
+from omnirank.data.table import Table, is_sparse
 from omnirank.ensembles.plan import bootstrap_counts
 from omnirank.relational.database import Database, Relation, sorted_facts
 from omnirank.trees.prediction import leaves_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.relational.learners import RelationalForest
     from omnirank.tasks.columns import PrototypeColumns
+    from omnirank.trees.tree import Tree
 
 # Trees share this many permutations of each relation.
 N_PERMUTATIONS = 10
@@ -119,11 +121,24 @@ class PermutationScores:
         g, k, names = job
         numbers = range(k, len(self.model.trees_), N_PERMUTATIONS)
         database = permuted(self.dataset.database, names, stream(self.entropy, _FIRST_STREAM + g * N_PERMUTATIONS + k))
+        trees = [self.model.trees_[i] for i in numbers]
+        leaves = leaves_of(trees, self._table(database, trees, {*names}) if names else self._plain_table)
+        return np.array([self._error(i, leaves[:, place]) for place, i in enumerate(numbers)])
+
+    @cached_property
+    def _plain_table(self) -> Table:
+        return self.model._table(self.dataset)
+
+    def _table(self, database: Database, trees: Sequence[Tree], names: set[str]) -> Table:
+        """The features of the examples; those that the trees test and that depend on what is permuted are new."""
+        used = np.unique(np.concatenate([tree.feature[~tree.is_leaf] for tree in trees])).tolist()
+        new = [i for i in used if not names.isdisjoint(step.relation for step in self.model.features_[i].path)]
         with warnings.catch_warnings():  # what is undefined after a permutation says nothing about the data
             warnings.simplefilter("ignore", UserWarning)
-            table = self.model._table(replace(self.dataset, database=database))
-        leaves = leaves_of([self.model.trees_[i] for i in numbers], table)
-        return np.array([self._error(i, leaves[:, place]) for place, i in enumerate(numbers)])
+            table = self.model._table(replace(self.dataset, database=database), new)
+        plain, place = self._plain_table, {number: i for i, number in enumerate(new)}
+        columns = [table.column(place[i]) if i in place else plain.column(i) for i in range(plain.n_columns)]
+        return Table.from_columns(plain.names, columns, plain.levels)
 
     def _error(self, i: int, leaves: np.ndarray) -> float:
         """Error of tree i, whose leaves examples reach."""

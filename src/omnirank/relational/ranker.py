@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -38,7 +38,9 @@ from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike
 from omnirank.data.notes import warn_about
-from omnirank.data.task_registry import TaskNames
+from omnirank.data.task_registry import TaskNames, task_named
+from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.supervision import SUPERVISION
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Relation
@@ -53,7 +55,6 @@ from omnirank.relational.learners import (
 )
 from omnirank.relational.paths import Feature, Step, new_steps
 from omnirank.relational.permutation import PermutationScores
-from omnirank.tasks import get_task
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
 
@@ -79,15 +80,11 @@ class CreditRules(NamedTuple):
         symbolic reward 1.
     share : {"new", "all"}
         Who shares it: the steps that the node adds, or all steps of its path.
-    credit : {"steps", "last-column"}
-        Whether these steps share equally, or the last one, whose values are aggregated, takes all: relations that only
-        link tables then take nothing from the columns behind them.
     """
 
     importance: str = "genie3"
     weighting: str = "examples"
     share: str = "new"
-    credit: str = "steps"
 
 
 class NodeCredit(NamedTuple):
@@ -124,8 +121,6 @@ def node_credits(
         inherited = features[tree.feature[parent[node]]].path if node else ()
         for feature, part in ties[node] if ties else ((features[tree.feature[node]], 1.0),):
             paid = range(len(feature.path)) if rules.share == "all" else new_steps(feature.path, inherited)
-            if rules.credit == "last-column":
-                paid = paid[-1:]
             yield NodeCredit(node, feature, paid, part * float(reward[node]))
 
 
@@ -290,14 +285,15 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         Whether a test counts by the examples that reach it. "none" divides Genie3 by their weight, and makes every
         test count 1 in the symbolic score.
     share : {"new", "all"}
-        Who shares the worth of a test: the steps that its node adds, or all steps of its path.
-    credit : {"steps", "last-column"}
-        Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
+        Who shares the worth of a test, in equal parts: the steps that its node adds, or all steps of its path.
     tie_break : {"share", "random", "first"}
         Which of several tests that divide a node in the same way is paid: all that add the fewest steps, in equal
         parts; the one that the seed chooses; or the first, in the order of the relations. Trees take the first with
         "first", else one by the seed. The ranking of features pays the one that is tested.
-    preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
+    supervision : "auto", "cv", float or dict
+        Level of supervision, as in :class:`RelationalForest`. Without a target it is 0: relations are ranked by how
+        they cluster the examples.
+    preset, aggregates, lookahead, max_path_length, modes, max_candidates, missing
         What is constructed, and where undefined values go, as in :class:`RelationalForest`.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
@@ -353,23 +349,22 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     _: KW_ONLY
     weighting: str = "examples"
     share: str = "new"
-    credit: str = "steps"
     tie_break: str = "share"
+    supervision: Any = "auto"
     shrinkage: float = 0.2
     chosen_examples: float = 0.8
     n_jobs: int | None = None
 
-    supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed")
-
-    supported_supervision: ClassVar[Sequence[str]] = ("supervised",)
+    supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed", "none")
+    supported_data: ClassVar[str] = "relational"
     replicates: ClassVar[str] = "n_trees"
 
     _parameter_checks: ClassVar[Mapping[str, Domain]] = {
         "importance": choice(*IMPORTANCES),
         "weighting": choice("examples", "none"),
         "share": choice("new", "all"),
-        "credit": choice("steps", "last-column"),
         "tie_break": choice("share", "random", "first"),
+        "supervision": SUPERVISION,
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),
         "n_trees": count(1),
@@ -397,10 +392,13 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
-        if self.importance == "permutation" and self.ensemble == "boosting":
-            raise ParameterError("ensemble", self.ensemble, "permutation scores need 'bagging' or 'random-forest'")
-        check_relational(X, "RelationalRanker").require_target("RelationalRanker")
+        if self.ensemble == "boosting" and (self.importance == "permutation" or self.supervision not in ("auto", 1)):
+            advice = "permutation scores and unlabelled examples need 'bagging' or 'random-forest'"
+            raise ParameterError("ensemble", self.ensemble, advice)
+        if not check_relational(X, "RelationalRanker").database.relations:
+            raise DataError("the database holds no relation: there is nothing to rank; check what was read or left out")
         warn_about(X)
+        X = X if X.labelled.any() else replace(X, target=None, task=task_named("none"))
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(entropy).fit(X, y, sample_weight)
         self.task_ = X.task
@@ -455,17 +453,19 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         limits = {"max_features": self.max_features, "max_depth": self.max_depth}
         given |= {name: value for name, value in limits.items() if value is not None}
         boosts = self.ensemble == "boosting"
-        given |= {n: getattr(self, n) for n in (("shrinkage", "chosen_examples") if boosts else ("ensemble",))}
+        own = ("shrinkage", "chosen_examples") if boosts else ("ensemble", "supervision")
+        given |= {name: getattr(self, name) for name in own}
         learner: RelationalLearner = RelationalBoosting(**given) if boosts else RelationalForest(**given)
-        learner._with_ties = self.tie_break == "share"
-        learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random"}
+        learner._with_ties, learner._may_cluster = self.tie_break == "share", not boosts
+        # as in rankings of one table, nodes without labels are split too
+        learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random", "min_labelled_leaf": 0}
         return learner
 
     # -- scores ---------------------------------------------------------------------------------------
 
     def _rows_of(self, dataset: RelationalDataset, importance: str) -> ScoreRows:
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
-        rules = CreditRules(importance, self.weighting, self.share, self.credit)
+        rules = CreditRules(importance, self.weighting, self.share)
         trees, features = self.model_._trees(), self.model_.features_
         # boosting grows no tree where there is nothing to learn
         nothing = Credits({}, {}, {}, np.zeros(len(features)), {})
@@ -479,13 +479,11 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
         by_relation = averaged(credit_rows([found.relations for found in paid], tuple(relations)), together)
         tables = _tables_of(dataset)
-        parts = [by_relation[:, [name in own for name in relations]] for own in tables.values()]
-        by_table = np.column_stack([part.sum(axis=1) for part in parts])
+        by_table = [by_relation[:, [name in own for name in relations]].sum(axis=1) for own in tables.values()]
         aggregates = (*AGGREGATES, EXISTS, IDENTITY)
-        by_aggregate = averaged(credit_rows([found.aggregates for found in paid], aggregates), together)
         used = tuple(str(name) for name in self.model_.feature_names_in_)
-        found = _by_kind(dataset, by_relation) | {"table": (tuple(tables), by_table)}
-        found["aggregate"] = aggregates, by_aggregate
+        found = _by_kind(dataset, by_relation) | {"table": (tuple(tables), np.column_stack(by_table))}
+        found["aggregate"] = aggregates, averaged(credit_rows([own.aggregates for own in paid], aggregates), together)
         if used:
             ways = tuple(sorted({way for credits in paid for way in credits.bindings}))
             found["binding"] = ways, averaged(credit_rows([credits.bindings for credits in paid], ways), together)
@@ -495,10 +493,10 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     def _permuted_rows(self, dataset: RelationalDataset, sample_weight: Any, entropy: int) -> ScoreRows:
         """The same of the permutation score."""
         weight = np.ones(dataset.n_examples) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        used = dataset.labelled & (weight > 0)
+        used = (dataset.labelled | (self.model_.supervision_ == 0)) & (weight > 0)  # what bootstraps draw from
         dataset, weight, tables = dataset.take(used), weight[used], _tables_of(dataset)
-        assert dataset.target is not None
-        columns = get_task(dataset.task).columns(dataset.target, dataset.hierarchy, self.model_.hierarchy_weight)
+        growing = self.model_._growing(dataset, entropy, weight)
+        columns = growing.target_columns(GrowingRules(hierarchy_weight=self.model_.hierarchy_weight))
         scores = PermutationScores(self.model_, dataset, columns, weight, entropy)
         n = len(dataset.database.relations)
         rows = scores.rows([*([name] for name in dataset.database.relations), *tables.values()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -143,6 +144,7 @@ _SHOWN = 5
 _IDENTIFIERS = ("running", "identifier", "levels")
 
 
+@dataclass(eq=False)
 class RelationalRemarks:
     """Remarks about a relational data set, shared by its views; traps are looked for when somebody asks first.
 
@@ -156,28 +158,23 @@ class RelationalRemarks:
         Cells of the target table by the name of their relation, in the order of the examples of the whole data set.
     target : Target or None
         The target of the whole data set.
+    told : bool
+        Whether somebody was warned.
     """
 
-    def __init__(
-        self,
-        of_reader: tuple[str, ...] = (),
-        doubts: tuple[str, ...] = (),
-        columns: Mapping[str, ValueCells] | None = None,
-        target: Target | None = None,
-    ) -> None:
-        self.of_reader = of_reader
-        self.doubts = doubts
-        self.told = False
-        self._columns = dict(columns or {})
-        self._target = target
-        self._found: tuple[str, ...] | None = None
+    of_reader: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    columns: Mapping[str, ValueCells] = field(default_factory=dict)
+    target: Target | None = None
+    told: bool = False
+    _found: tuple[str, ...] | None = None
 
     def warnings(self, dataset: RelationalDataset, *, task_is_sure: bool = False) -> tuple[str, ...]:
         """Return what is worth a warning: doubts about the task, unless it is sure, and traps."""
         if self._found is None:
             relations = [r for r in dataset.database.relations.values() if (dataset.modes or {}).get(r.name, True)]
-            others = [relation for relation in relations if relation.name not in self._columns]
-            own = {r.name: self._columns[r.name] for r in relations if r.name in self._columns}
+            others = [relation for relation in relations if relation.name not in self.columns]
+            own = {r.name: self.columns[r.name] for r in relations if r.name in self.columns}
             self._found = (*self._own_notes(own), *_other_notes(others), *_text_notes(relations))
         return (*(self.doubts if dataset.target is not None and not task_is_sure else ()), *self._found)
 
@@ -187,7 +184,7 @@ class RelationalRemarks:
             return ()
         cells = list(columns.values())
         table = Table.from_columns(columns, [c.cells for c in cells], [c.levels for c in cells])
-        return trap_notes(find_traps(table, self._target))
+        return trap_notes(find_traps(table, self.target))
 
 
 def _other_notes(relations: Sequence[Relation]) -> Iterable[str]:

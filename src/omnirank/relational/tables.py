@@ -115,7 +115,7 @@ def convert(
     kinds = [kind for table in schema.tables.values() for kind in table.columns.values() if kind is not None]
     relations = share_levels(relations, {kind.partition(":")[2] for kind in kinds if ":" in kind})
     database = Database(keys.objects, {relation.name: relation for relation in relations})
-    return Conversion(database, *examples.examples(), columns, examples.example_times(), notes)
+    return Conversion(database, *examples.examples(), columns, examples.ordered_times, notes)
 
 
 def _relation_names(schema: Schema) -> dict[Place, str]:
@@ -273,7 +273,7 @@ class _Rows:
             return []
         self.times = self._times()
         self._ordered = tuple(self._taken(codes) for codes in self.codes)
-        self._ordered_times = None if self.times is None else self._taken(self.times)
+        self.ordered_times = None if self.times is None else self._taken(self.times)
         self._collapsed = 0
         found = []
         references = [key for key in self.table.foreign_keys if key not in self.key.foreign_keys]
@@ -288,7 +288,7 @@ class _Rows:
                 component = self._value(column, cells)
                 found.append(self._relation(names[name, (column,)], column, component, cells.cells, cells.known))
         if not found and not self.is_target:
-            found.append(self._link(names[name, ()]))
+            found.append(self._made(names[name, ()], None, self._components(), self._ordered, self.ordered_times))
         if self._collapsed:
             self.fact_notes.append(
                 f"table {name!r} has no identifier, and {counted(self._collapsed, 'fact')} of its rows repeat others: "
@@ -314,16 +314,12 @@ class _Rows:
         self, name: str, column: str, component: Component, cells: np.ndarray, known: np.ndarray | None
     ) -> Relation:
         arrays: Facts = (*self._ordered, self._taken(cells))
-        times = self._ordered_times
+        times = self.ordered_times
         chosen = None if known is None else self._taken(known)
         if chosen is not None and not chosen.all():
             arrays = tuple(array[chosen] for array in arrays)
             times = None if times is None else times[chosen]
         return self._made(name, column, (*self._components(), component), arrays, times)
-
-    def _link(self, name: str) -> Relation:
-        """The relation of a table that holds keys only."""
-        return self._made(name, None, self._components(), self._ordered, self._ordered_times)
 
     def _made(
         self, name: str, column: str | None, components: tuple[Component, ...], arrays: Facts, times: np.ndarray | None
@@ -340,10 +336,6 @@ class _Rows:
         """Types, codes and rows of the examples, in the order of their codes."""
         rows = np.arange(self.n_rows) if self.rows is None else self.rows
         return tuple(c.type for c in self._components()), self._ordered, rows
-
-    def example_times(self) -> np.ndarray | None:
-        """Cut-off time of each example."""
-        return self._ordered_times
 
 
 def _of(key: ForeignKey, schema: Schema) -> Component:

@@ -1,0 +1,137 @@
+"""What relational trees are grown on: examples, labelled or not, at any level of supervision.
+
+The impurity is that of trees over one table: the target, where it is known, beside columns that describe every example.
+A database has no columns of its own, and far too many can be constructed; a bounded number of those of the root stand
+for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.seeds import kernel_seed
+from omnirank.ensembles.plan import (
+    CodedColumns,
+    GrowingData,
+    GrowingPlan,
+    GrowingRules,
+    check_leaves,
+    weight_unit,
+)
+from omnirank.ensembles.supervision import left_out_work
+from omnirank.relational.candidates import Bias
+from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.growing import CandidateTables, GrownFeatures, RelationalConstruction, Ties, grow_tree
+from omnirank.tasks import clustering_columns, feature_columns, get_task
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.trees.prediction import leaves_of
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.tree import Tree
+
+# Most constructed features in the impurity, most cells of them, and most levels of a nominal one.
+_MOST_FEATURES, _MOST_CELLS, _MOST_LEVELS = 300, 2**25, 30
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalPlan(GrowingPlan):
+    """What relational trees are grown on; picklable, so that workers may be processes.
+
+    ``coded`` are the candidate tables. ``with_ties`` is whether trees come with the features that share the credit of
+    each node.
+    """
+
+    coded: CandidateTables  # type: ignore[assignment]
+    with_ties: bool = False
+
+    def grow(self, i: int, counts: np.ndarray | None = None) -> GrownFeatures:
+        """Grow tree i."""
+        unit, counts = self.weight_unit, self.counts(i) if counts is None else counts
+        # each table has its own number of features that are drawn
+        settings = self.settings._replace(min_leaf=self.settings.min_leaf / unit)
+        seed = kernel_seed(self.entropy, i)
+        weight, drawn = counts * (self.weight / unit), self.rules.max_features
+        found = grow_tree(self.coded, self.space, weight, settings, seed, drawn, self.with_ties)
+        grown = found.grown
+        scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
+        return found._replace(grown=grown._replace(**scaled))
+
+    def constructed_tree(self, i: int, counts: np.ndarray | None = None) -> tuple[Tree, tuple[Any, ...], Ties]:
+        """Grow tree i; returns it with its leaves' prototypes, the features that it tests, and its ties."""
+        found = self.grow(i, counts)
+        return found.tree(*node_means(found.grown, self.columns)), found.features, found.ties
+
+
+@left_out_work.register
+def _(plan: RelationalPlan, pruning: None) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+    return partial(_left_out_means, plan)
+
+
+def _left_out_means(plan: RelationalPlan, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the examples that are left out, among themselves, and what tree i predicts for them."""
+    assert plan.left_out is not None
+    tree, features, _ = plan.constructed_tree(i)
+    leaves = leaves_of([tree], plan.coded.cells(features).take(plan.left_out))[:, 0]
+    return np.arange(len(leaves)), tree.means(leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalGrowing(GrowingData):
+    """The examples of a fit, for plans of all levels of supervision and of subsets.
+
+    Attributes
+    ----------
+    bias : Bias
+        What may be constructed.
+    undefined_are_missing : bool
+        As in `RelationalConstruction`.
+    with_ties : bool
+        As in `RelationalPlan`.
+    """
+
+    dataset: RelationalDataset  # type: ignore[assignment]
+    bias: Bias = field(default_factory=Bias)
+    undefined_are_missing: bool = False
+    with_ties: bool = False
+
+    def __post_init__(self) -> None:
+        """Candidates are coded when nodes need them."""
+
+    def take(self, rows: np.ndarray) -> RelationalGrowing:
+        """Return some of the examples (a mask)."""
+        weight = None if self.weight is None else self.weight[rows]
+        return self if rows.all() else replace(self, dataset=self.dataset.take(rows), weight=weight)
+
+    @cached_property
+    def tables(self) -> CandidateTables:
+        """What nodes may test."""
+        return CandidateTables(RelationalConstruction.of(self.dataset, self.bias, self.undefined_are_missing))
+
+    @cached_property
+    def _feature_part(self) -> CodedColumns:
+        """Candidates of the root, the shortest paths first, as columns; unknown where there is nothing to aggregate."""
+        most = max(1, min(_MOST_FEATURES, _MOST_CELLS // self.dataset.n_examples))
+        bias = replace(self.bias, max_candidates=min(most, self.bias.max_candidates or most))
+        construction = replace(self.tables.construction, bias=bias, undefined_are_missing=True, told=["cut"])
+        table = construction.columns([feature for group in construction.candidates(()) for feature in group])
+        few = [i for i, levels in enumerate(table.levels) if len(levels or ()) <= _MOST_LEVELS]
+        columns = feature_columns(table.select(few))
+        return CodedColumns(columns, clustering_columns(columns, self.weight))
+
+    def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
+        """Return the coded target; without one, the features that take its place."""
+        return self._feature_part.columns if self.dataset.target is None else super().target_columns(rules)
+
+    def plan(self, rules: GrowingRules) -> RelationalPlan:
+        """Return what trees are grown on; with supervision 1, all examples are labelled (at least partly)."""
+        rules.check()
+        weight = np.ones(self.dataset.n_examples) if self.weight is None else self.weight
+        check_leaves(weight, rules.min_samples_leaf, self.weight is not None)
+        target, feature_part = self._parts(rules)
+        space, task = self._space(rules, target, feature_part, weight), get_task(self.dataset.task)
+        made = *target, self.tables, space, rules.settings(1), weight, self.entropy, feature_part, weight_unit(weight)
+        return RelationalPlan(self.dataset, rules, task, *made, with_ties=self.with_ties)  # type: ignore[arg-type]
