@@ -33,7 +33,7 @@ def drawn(ax):
 
 
 def texts(ax):
-    return [text.get_text() for text in ax.texts]
+    return [text.get_text() for text in ax.texts if text.get_text() not in ("yes", "no")]  # branches of trees
 
 
 def by_target(scores, names=None, targets=None):
@@ -52,6 +52,11 @@ class TestTargets:
         cells = dict(zip(rows, ax.images[0].get_array().tolist(), strict=True))
         assert cells == {"f0": [1, 0, 0.5], "f1": [0, 0, 1], "f2": [0.5, 0, 0]}
         assert drawn(ax)
+
+    def test_rounding_is_no_score(self):
+        """A label that no example has has scores of rounding: its largest is not drawn like that of the others."""
+        ranking = by_target([[4.0, 0.0], [1e-30, 3e-30]])
+        assert plot_target_scores(ranking, cluster=False).images[0].get_array().tolist() == [[1, 0], [0, 0]]
 
     def test_a_feature_of_one_target_is_shown_before_a_weak_one_of_all(self):
         scores = np.full((5, 4), 0.4)
@@ -111,7 +116,7 @@ class TestHierarchy:
         values = np.zeros(len(tree))
         values[[tree.index("r7.3"), tree.index("r2.1")]] = [2.0, 1.0]
         shown = set(texts(plot_hierarchy(tree, values, k=4)))
-        assert shown == {"r7", "r7.3", "r2", "r2.1"}
+        assert shown == {"r7", "r7.3", "r2", "r2.1", "... and 116 labels with smaller values, not drawn"}
 
     def test_values_must_fit(self):
         tree = om.Hierarchy.from_edges([("a", "b")])
@@ -156,6 +161,12 @@ class TestTree:
         leaves = [text for text in shown if "%" in text and not text.startswith("...")]
         assert sum(counts) + len(leaves) == model.tree_.n_leaves
         assert len(shown) <= 7
+
+    def test_a_branch_says_what_it_answers(self):
+        ax = plot_tree(om.PCTClassifier(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], ["low", "low", "high", "high"]))
+        places = {text.get_text(): text.get_position()[1] for text in ax.texts}
+        assert places["yes"] == places["low (100 %)\n2 examples"]
+        assert places["no"] == places["high (100 %)\n2 examples"]
 
     def test_labels_clusters_and_a_root_alone(self):
         data = om.datasets.load_sample("iris")

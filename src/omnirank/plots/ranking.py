@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 _NARROW = 0.75
 # p values below are drawn here: what is smaller says nothing more, since no test is exact so far out.
 SMALLEST_P = 1e-12
-# Width of an entry of the legend, in inches.
-_ENTRY = 1.7
 
 
 def plot_ranking(
@@ -79,7 +77,7 @@ def plot_ranking(
     shown = ranking.order[:k]
     scores = ranking.scores[shown]
     if ax is None:
-        ax = new_axes(width=7.0, height=1.1 + 0.28 * len(shown))
+        ax = new_axes(width=5.8, height=1.1 + 0.28 * len(shown))
     places = np.arange(len(shown))
     alphas: Any = _alphas(ranking, shown)
     dots = len(scores) > 1 and 0 < _NARROW * scores.max() < scores.min()
@@ -139,7 +137,7 @@ def plot_fuji(
     curves = [comparisons] if isinstance(comparisons, RankingComparison) else list(comparisons)
     if labels is not None and len(labels) != len(curves):
         raise ParameterError("labels", labels, there_are(len(curves), "comparison"))
-    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
+    ax = new_axes(width=5.8, height=4.0) if ax is None else ax
     for i, curve in enumerate(curves):
         name = "" if labels is None else f"{labels[i]}, "
         style: dict[str, Any] = {"marker": "o" if curve.n_features <= 30 else None, "markersize": 3.5, "linewidth": 1.6}
@@ -187,7 +185,7 @@ def plot_scores(
     """
     n = len(ranking)
     check("cut", cut, choice(None) | count(1, n, "features"))
-    ax = new_axes(width=6.4, height=3.6) if ax is None else ax
+    ax = new_axes(width=5.8, height=3.6) if ax is None else ax
     places, order = np.arange(1, n + 1), ranking.order
     scores = ranking.scores[order]
     dots = {"marker": "o", "markersize": 3.5} if n <= LINEAR else {}
@@ -237,7 +235,7 @@ def plot_significance(
         raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
     shown = ranking.order[:k]
     corrected = adjusted_p_values(ranking.p_values, correction)[shown]
-    ax = new_axes(width=7.0, height=1.2 + 0.24 * len(shown)) if ax is None else ax
+    ax = new_axes(width=5.8, height=1.2 + 0.24 * len(shown)) if ax is None else ax
     values = -np.log10(np.maximum(corrected, SMALLEST_P))
     colours = [BAR if p <= alpha else FAINT for p in corrected]
     places = np.arange(len(shown))
@@ -252,7 +250,7 @@ def plot_significance(
 
 
 def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
-    """Draw the intervals of the ranks of the first k features, best at the top.
+    """Draw the intervals of the ranks of the first k features, the smallest mean rank at the top.
 
     Parameters
     ----------
@@ -275,24 +273,22 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     """
     check("k", k, count(1))
     shown = stability.order[:k]
-    ax = new_axes(width=7.0, height=1.3 + 0.28 * len(shown)) if ax is None else ax
+    listed = np.argsort(stability.mean_ranks[shown], kind="stable")  # their places in the list, from 0
+    shown = shown[listed]
+    ax = new_axes(width=5.8, height=1.3 + 0.28 * len(shown)) if ax is None else ax
     places = np.arange(len(shown))
     lower, upper = stability.lower[shown], stability.upper[shown]
     # of few resamples the ends are those of all: no interval of a level
     what = "smallest to largest rank" if stability.is_range else f"{100 * stability.level:g} % interval"
     ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=what)
     ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
-    ax.plot(places + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
+    ax.plot(listed + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
     n = len(stability.names)
     rank_axis(ax, n, f"rank over {stability.drawn}", left=0.5 if n <= LINEAR else 0.9)
-    if n > LINEAR:
-        ax.xaxis.set_major_formatter("{x:g}")
     finish(ax, grid="x")
     name_rows(ax, [stability.names[i] for i in shown])
-    # above the axes, as many entries in a row as there is room for: beside a long list of names the axes are narrow
-    wide = ax.get_window_extent().width / ax.figure.dpi
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.0}
-    ax.legend(frameon=False, fontsize="small", ncols=max(1, min(3, int(wide / _ENTRY))), **place)
+    # below the axes: bars are everywhere
+    ax.get_figure(root=True).legend(frameon=False, fontsize="small", ncols=3, loc="outside lower left")  # type: ignore[union-attr]
     return ax
 
 
@@ -335,7 +331,7 @@ def plot_overlay(
     shown = list(dict.fromkeys([*first.top(k), *second.top(k)]))
     places = [_places(side, shown, k) for side in sides]
     depth = max(max(side.values()) for side in places)
-    ax = new_axes(width=6.4, height=1.0 + 0.24 * depth) if ax is None else ax
+    ax = new_axes(width=5.8, height=1.0 + 0.24 * depth) if ax is None else ax
     texts = dict(zip(shown, short_names(shown, 28), strict=True))
     for name in shown:
         ends = [places[0][name], places[1][name]]

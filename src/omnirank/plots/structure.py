@@ -38,6 +38,8 @@ _MOST_NAMED_TARGETS = 80
 # Relative scores that look like 0 on a linear scale; where most do, a scale of roots shows them.
 _OUTSHONE = 0.1
 _MOST = 0.8
+# Scores below this share of the largest of all targets are rounding: those of labels that no example has, say.
+_ROUNDING = 1e-12
 # Images with fewer rows per column have their scale below.
 _FLAT = 0.35
 
@@ -105,8 +107,9 @@ def _scale(cells: np.ndarray) -> Normalize:
 
 
 def relative_scores(scores: TargetScores) -> np.ndarray:
-    """Return the scores by target, each divided by the largest of its target; negative ones are 0."""
+    """Return the scores by target, each divided by the largest of its target; negative ones and rounding are 0."""
     positive = np.maximum(scores.scores, 0.0)
+    positive[positive <= _ROUNDING * positive.max(initial=0.0)] = 0.0
     largest = positive.max(axis=1, keepdims=True)
     return np.divide(positive, largest, out=np.zeros_like(positive), where=largest > 0)
 
@@ -168,7 +171,7 @@ def plot_group_shares(ranking: Ranking, groups: Mapping[str, str], ax: Axes | No
     if len(shown) > k:
         rest = shown[k - 1 :]
         shown = [*shown[: k - 1], (f"{len(rest)} others", sum(r[1] for r in rest), sum(r[2] for r in rest))]
-    ax = new_axes(width=7.0, height=1.2 + 0.28 * len(shown)) if ax is None else ax
+    ax = new_axes(width=5.8, height=1.2 + 0.28 * len(shown)) if ax is None else ax
     places = range(len(shown))
     ax.barh(places, [share for _, share, _ in shown], height=0.72, color=BAR, zorder=2)
     expected = [size / len(ranking) for *_, size in shown]
@@ -303,8 +306,11 @@ def plot_hierarchy(
     for label, text in zip(rows, short_names([hierarchy.labels[i] for i in rows]), strict=True):
         x, y = place[label]
         ax.text(x + 0.25, y, text, va="center", fontsize="small", color=INK, parse_math=False)
+    if left := len(hierarchy) - len(rows):
+        words = f"... and {counted(left, 'label')} with smaller values, not drawn"
+        ax.text(0, len(rows), words, va="center", fontsize="small", color=FAINT)
     ax.set_xlim(-0.5, deepest + 6.5)
-    ax.set_ylim(len(rows) - 0.3, -0.7)
+    ax.set_ylim(len(rows) + 0.7 * bool(left) - 0.3, -0.7)
     colour_scale(ax, ScalarMappable(scale, _COLOURS), what, shrink=0.6, pad=0.02)
     return finish(ax)
 

@@ -26,7 +26,7 @@ from omnirank.plots import (
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, name_rows, new_axes
 from omnirank.report.halves import N_RANDOM, Halves
-from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing
+from omnirank.report.page import Column, Content, digits, joined, listing
 from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, known_method
 from omnirank.tasks.measuring import MEASURES
 from omnirank.trees.export import export_text, words_of
@@ -69,7 +69,7 @@ def scores(subject: Subject) -> Content:
     """Return the picture of score over rank, with what chance gives and where to cut."""
     ranking, shuffled = subject.ranking, subject.shuffled
     n, reason = subject.cut
-    svg = inline_svg(plot_scores(ranking, reference=shuffled, cut=n or None), "scores over the rank")
+    svg = subject.picture(plot_scores(ranking, reference=shuffled, cut=n or None), "scores over the rank")
     notes = [reason] if reason else []
     if shuffled is not None:
         above = int((ranking.scores > shuffled.max()).sum())
@@ -102,7 +102,7 @@ def worth(subject: Subject) -> Content:
     ]
     return {
         "sentence": sentence,
-        "picture": inline_svg(_worth_picture(halves), "performance by ranking, equal weights and random rankings"),
+        "picture": subject.picture(_worth_picture(halves), "prediction by the ranking and without it"),
         "columns": columns,
         "n": halves.n,
         "n_random": N_RANDOM * halves.n,
@@ -112,7 +112,7 @@ def worth(subject: Subject) -> Content:
 
 def _worth_picture(halves: Halves) -> object:
     """One dot per half, and the means."""
-    ax = new_axes(width=6.4, height=1.9)
+    ax = new_axes(width=5.8, height=1.9)
     kinds = (("worth", "ranking", BAR), ("uniform", "equal weights", CHOSEN), ("random", "random", FAINT))
     spread = np.linspace(-0.18, 0.18, halves.n)
     for row, (of, _, colour) in enumerate(kinds):
@@ -146,7 +146,7 @@ def how_many(subject: Subject) -> Content:
     ]
     return {
         "sentence": sentence[0].upper() + sentence[1:] + ".",
-        "picture": inline_svg(plot_selection(curve), "performance over the number of top features"),
+        "picture": subject.picture(plot_selection(curve), "prediction by the number of top features"),
         "columns": columns,
         "keep": joined(subject.ranking.top(n)[:50]) if n < len(subject.ranking) else "",
         "n": n,
@@ -192,7 +192,7 @@ def significance(subject: Subject) -> Content:
     if tiny:
         verb = "is" if tiny == 1 else "are"
         test += f" {counted(tiny, 'p value')} {verb} shown as <{SMALLEST_P:.0e}: no test is exact so far out."
-    picture = inline_svg(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values of the best features")
+    picture = subject.picture(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values")
     return {"sentence": sentence + expected, "test": test, "picture": picture}
 
 
@@ -234,7 +234,7 @@ def stability(subject: Subject) -> Content:
         picture = plot_rank_intervals(index, k=min(_SHOWN, len(index.names)))
         content |= {
             "summary": index.summary,
-            "picture": inline_svg(picture, "ranges of ranks"),
+            "picture": subject.picture(picture, "ranks with other examples"),
             "indices": _index_columns(index),
             "drawn": index.drawn,
             "coverage": f"{100 * index.range_coverage:.0f}",
@@ -266,7 +266,7 @@ def _convergence(subject: Subject) -> dict[str, str]:
     compared = [compare_rankings(subject.stages[size], last) for size in sizes]
     agreement, top = [one.spearman for one in compared], [one.jaccard for one in compared]
     what = str(getattr(subject.ranker, "replicates", "n_trees")).removeprefix("n_")
-    ax = new_axes(width=6.0, height=2.8)
+    ax = new_axes(width=5.8, height=2.8)
     ax.plot(sizes, agreement, marker="o", markersize=4, color=BAR, label="rank correlation")
     ax.plot(sizes, top, marker="s", markersize=4, color=CHOSEN, label="overlap of the top (Jaccard)")
     ax.set_xscale("log", base=2)
@@ -274,7 +274,7 @@ def _convergence(subject: Subject) -> dict[str, str]:
     ax.minorticks_off()
     ax.set_ylim(min(0.0, np.nanmin([*agreement, 0.0])), 1.03)
     finish(ax, f"number of {what}", f"agreement with all {sizes[-1]}", grid="y", legend="lower right")
-    return {"picture": inline_svg(ax, f"agreement over the number of {what}"), "words": _reliable(last, what)}
+    return {"picture": subject.picture(ax, f"agreement by the number of {what}"), "words": _reliable(last, what)}
 
 
 def _reliable(ranking: Ranking, what: str) -> str:
@@ -297,7 +297,7 @@ def small_tree(subject: Subject) -> Content:
     names = words_of(model).feature_names
     used = [names[i] for i in dict.fromkeys(model.tree_.feature[model.tree_.feature >= 0].tolist())]
     return {
-        "picture": inline_svg(plot_tree(model), "a small tree"),
+        "picture": subject.picture(plot_tree(model), "a small tree"),
         "text": export_text(model),
         "over": f"the best {counted(len(names), 'feature')}" if len(names) < len(subject.ranking) else "all features",
         "used": listing(used),
@@ -332,10 +332,12 @@ def agreement(subject: Subject) -> Content:
         "sentence": _sentence(together, k),
         "disagreements": disagreements(subject, together, k),
         "columns": columns,
-        "curves": inline_svg(plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"),
-        "overlay": inline_svg(
+        "curves": subject.picture(
+            plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"
+        ),
+        "overlay": subject.picture(
             plot_overlay(ranking, others[farthest], k=min(_OVERLAID, len(ranking)), labels=[own, farthest]),
-            f"places of the best features by {own} and {farthest}",
+            f"places by {own} and {farthest}",
         ),
         "own": own,
         "farthest": farthest,
