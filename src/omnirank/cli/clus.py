@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from omnirank.cli import reading
 from omnirank.cli.options import option
 from omnirank.cli.output import note, say
 from omnirank.cli.writing import ending_on_sigterm
@@ -18,7 +17,7 @@ def clus(
     relief: Annotated[bool, option("-relief --relief", "Rank features by Relief.")] = False,
     xval: Annotated[bool, option("-xval --xval", "Cross-validate the models, too.")] = False,
     silent: Annotated[bool, option("-silent --silent", "Print nothing; the .out file has the notes.")] = False,
-    encoding: reading.Encoding = None,
+    encoding: Annotated[str, option("--encoding NAME", "Encoding of the files (default: utf-8).")] = "utf-8",
 ) -> None:
     """Run a settings file of CLUS as it is.
 
@@ -27,7 +26,7 @@ def clus(
     from omnirank.clus.run import run_clus
 
     with ending_on_sigterm():
-        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, xval=xval, encoding=encoding or "utf-8")
+        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, xval=xval, encoding=encoding)
     if silent:
         return
     note(*run.notes)

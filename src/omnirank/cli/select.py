@@ -38,7 +38,6 @@ def select(
     folds: Annotated[
         int | None, option("--folds K", "Number of folds (default: 10, fewer for few labels).", min=2)
     ] = None,
-    neighbors: Annotated[int | None, option("--neighbors -n K", "Number of neighbours.", min=1)] = None,
     alpha: Annotated[float, option("--alpha P", "Level of significance (default: 0.05).")] = 0.05,
     trees: options.Trees = None,
     parameters: options.Set = None,
@@ -62,7 +61,7 @@ def select(
     data = options.with_few_labels(whole, labelled, seed)
     settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
-    judging: dict[str, Any] = {"by": by, "measure": measure, "n_neighbors": neighbors, "n_folds": folds, "alpha": alpha}
+    judging: dict[str, Any] = {"by": by, "measure": measure, "n_folds": folds, "alpha": alpha}
     judging["redundancy"] = redundancy
     with progress_bars():
         result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)

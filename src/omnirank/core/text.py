@@ -153,7 +153,7 @@ def files_like(path: str | Path) -> str:
 def supervision_lines(model: Any) -> list[str]:
     """Return the level of supervision of a fitted model, why it is that one, and the values of the others, in words."""
     reason = getattr(model, "supervision_reason_", None)
-    if reason is None or reason == "all examples are labelled":
+    if reason in (None, "all examples are labelled", "there is no target"):
         return []
     lines = [f"supervision {model.supervision_:g}: {reason}"]
     if model.supervision_curve_:

@@ -33,7 +33,7 @@ from scipy.special import gammaincc, ndtri
 from scipy.stats import rankdata
 
 from omnirank.core.blas_threads import one_blas_thread
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy
@@ -94,7 +94,9 @@ def p_values_given_others(
     array([ True, False])
     """
     if dataset.target is None:
-        raise DataError("given='others' asks what a feature adds about a target, and these data have none")
+        raise DataError(
+            f"{setting('given', 'others')} asks what a feature adds about a target, and these data have none"
+        )
     rows = dataset.labelled if weight is None else dataset.labelled & (weight > 0)
     data = dataset.take(rows)
     weights = np.ones(data.n_examples) if weight is None else weight[rows]

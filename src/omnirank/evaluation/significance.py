@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
 from omnirank.core.ranking.certainty import COPIES_TEST
@@ -113,7 +113,7 @@ def significance(
         if groups is not None:
             raise DataError(f"groups need all examples in memory: {X.why_not_in_memory}")
         if given is not None:
-            raise DataError(f"given='others' needs all examples in memory: {X.why_not_in_memory}")
+            raise DataError(f"{setting('given', 'others')} needs all examples in memory: {X.why_not_in_memory}")
         own = _own_p_values(clone(ranker), method, random_state, n_jobs)
         if own is None:
             raise DataError(

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _NARROW = 0.75
 # p values below are drawn here: what is smaller says nothing more, since no test is exact so far out.
 SMALLEST_P = 1e-12
+# Inches: width of an entry of a legend, and where a legend begins below ticks and label of the axis.
+_ENTRY, _BELOW = 1.7, -0.4
 
 
 def plot_ranking(
@@ -271,6 +273,8 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'c', 'b']
     """
+    from matplotlib.transforms import ScaledTranslation
+
     check("k", k, count(1))
     shown = stability.order[:k]
     listed = np.argsort(stability.mean_ranks[shown], kind="stable")  # their places in the list, from 0
@@ -287,8 +291,11 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     rank_axis(ax, n, f"rank over {stability.drawn}", left=0.5 if n <= LINEAR else 0.9)
     finish(ax, grid="x")
     name_rows(ax, [stability.names[i] for i in shown])
-    # below the axes: bars are everywhere
-    ax.get_figure(root=True).legend(frameon=False, fontsize="small", ncols=3, loc="outside lower left")  # type: ignore[union-attr]
+    # below the axes, as many entries in a row as there is room for: bars are everywhere, and the title is above
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    below = ax.transAxes + ScaledTranslation(0, _BELOW, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    ax.legend(frameon=False, fontsize="small", ncols=max(1, min(3, int(wide / _ENTRY))), **place)
     return ax
 
 

@@ -267,7 +267,7 @@ class Ranking:
         --------
         >>> import omnirank as om
         >>> om.EnsembleRanker(random_state=0).fit(om.datasets.load_sample("iris")).ranking_.certainty().summary
-        'the top 3 would stay the top 3 with more trees (95 % confidence, 100 trees); so would the top 1 and 2'
+        'More trees would not change the top 3 (95 % confident, 100 trees), nor the top 1 and 2'
         """
         return certainty_of(self, confidence)
 
