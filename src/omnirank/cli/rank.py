@@ -95,10 +95,10 @@ def rank(
 
 def _ranked(ranker: Any, data: Any, significance: bool, given: str | None) -> "tuple[Any, Ranking, float]":
     """The fitted ranker, its ranking, with p values if wanted, and its seconds."""
-    from omnirank.core.parallel import progress_bars
+    from omnirank.core.parallel import progress
 
     start = time.perf_counter()
-    with progress_bars():
+    with progress():
         own = getattr(ranker, "with_p_values", lambda: None)() if significance else ranker
         if own is None:
             from omnirank.evaluation.significance import significance as tested

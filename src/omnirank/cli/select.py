@@ -53,7 +53,7 @@ def select(
     Chosen is the smallest number of top features that predicts as well as the best number, within one standard error.
     The features are ranked anew in every fold, without the test examples.
     """
-    from omnirank.core.parallel import progress_bars
+    from omnirank.core.parallel import progress
     from omnirank.evaluation.selection import select as select_features
 
     check_ending(out, DATA_FILES)
@@ -63,7 +63,7 @@ def select(
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
     judging: dict[str, Any] = {"by": by, "measure": measure, "n_folds": folds, "alpha": alpha}
     judging["redundancy"] = redundancy
-    with progress_bars():
+    with progress():
         result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
     if out is not None and result.names:
@@ -133,7 +133,7 @@ def stability(
 
     Printed are intervals of ranks, and how often a feature is among the top 1, 2, 4, ...
     """
-    from omnirank.core.parallel import progress_bars
+    from omnirank.core.parallel import progress
     from omnirank.evaluation.stability import stability as rank_resamples
 
     check_ending(out, (".csv",))
@@ -141,7 +141,7 @@ def stability(
     settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
     drawn: dict[str, Any] = {"n_resamples": resamples, "resample": resample, "share": share, "level": level}
-    with progress_bars():
+    with progress():
         result = rank_resamples(ranker.fit(data), data, **drawn, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
     frame = result.to_frame()

@@ -34,7 +34,7 @@ from scipy.stats import rankdata
 
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError, setting
-from omnirank.core.parallel import progress_bars, run_parallel
+from omnirank.core.parallel import progress, run_parallel
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy
 from omnirank.core.types import RandomState
@@ -144,7 +144,7 @@ class _Question:
         target = _components(np.where(known, self.target - np.nanmean(self.target, axis=0), 0.0))
         own = _components(np.hstack([feature_columns(self.table, f) for f in self.asked[i]]))
         both = np.hstack([target, own])
-        with one_blas_thread(), progress_bars(False):
+        with one_blas_thread(), progress(False):
             left = self._residuals(both, others, int(kernel_seed(self.entropy, i)))
         return covariance_p_value(left[:, : target.shape[1]], left[:, target.shape[1] :], self.weight, self.groups)
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataError, ParameterError, setting
-from omnirank.core.parallel import progress_bars, run_parallel
+from omnirank.core.parallel import progress, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
 from omnirank.core.ranking.certainty import COPIES_TEST
 from omnirank.core.ranking.ranking import Ranking
@@ -176,7 +176,7 @@ class _Round:
         weights = check_feature_weights(getattr(self.ranker, "feature_weights", None), self.dataset)
         if weights is not None:
             settings["feature_weights"] = np.tile(np.maximum(weights, 0.0), 2)
-        with progress_bars(False):
+        with progress(False):
             ranking = _with(clone(self.ranker), **settings).fit(doubled, **self.given).ranking_
         scores: np.ndarray = ranking.scores
         return scores

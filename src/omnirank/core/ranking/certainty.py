@@ -12,7 +12,7 @@ from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, choice, number
 from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
-from omnirank.core.text import counted
+from omnirank.core.text import Shown, counted
 
 if TYPE_CHECKING:
     from omnirank.core.ranking.ranking import Ranking
@@ -24,8 +24,8 @@ _LOOKED_AT = 20
 _TOLD = 3
 
 
-@dataclass(frozen=True)
-class Certainty:
+@dataclass(frozen=True, repr=False)
+class Certainty(Shown):
     """Numbers k for which the first k features are, as a set, the first k of a full run.
 
     A *full run* has infinitely many trees of the same kind, on the same data. It says nothing about other examples:
