@@ -15,10 +15,12 @@ from omnirank.plots import (
     plot_group_shares,
     plot_hierarchy,
     plot_overlay,
+    plot_predictions,
     plot_radar,
     plot_scores,
     plot_significance,
     plot_target_scores,
+    plot_trade_off,
     plot_tree,
 )
 from omnirank.plots.structure import like_order, shown_features
@@ -221,3 +223,29 @@ class TestScores:
         assert drawn(ax)
         with pytest.raises(ParameterError, match="cut=9"):
             plot_scores(few, cut=9)
+
+
+def test_shares_of_groups_by_target_fill_a_bar_each():
+    ranking = by_target([[3.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    groups = {"f0": "body", "f1": "body", "f2": "head"}
+    ax = plot_group_shares(ranking, groups, by_target=True)
+    widths = {(round(bar.get_y() + 0.4), bar.get_x()): bar.get_width() for bar in ax.patches}
+    assert widths == {(0, 0): 1.0, (1, 0): 0.5, (0, 1): 0.0, (1, 0.5): 0.5}
+    few = plot_group_shares(ranking, {name: name for name in groups}, k=2, by_target=True)
+    assert [text.get_text() for text in few.get_legend().get_texts()] == ["f0 (1)", "2 others (2)"]
+    assert drawn(ax)
+
+
+def test_the_front_has_what_none_beats_in_both():
+    times, errors = [1.0, 2.0, 3.0, 4.0, 4.0], [0.5, 0.6, 0.2, 0.2, 0.1]
+    assert plot_trade_off(times, errors, list("abcde")).lines[0].get_xdata().tolist() == [1.0, 3.0, 4.0]
+    with pytest.raises(DataError, match="a time above 0"):
+        plot_trade_off([0.0], [1.0], ["a"])
+
+
+def test_predictions_without_times_stand_beside_the_line_of_equal_values():
+    ax = plot_predictions([1.0, 2.0, np.nan], [1.5, 1.8, 2.0])
+    assert ax.lines[0].get_slope() == 1
+    assert drawn(ax)
+    with pytest.raises(DataError, match="for each measured one"):
+        plot_predictions([1.0], [1.0], when=[1, 2])

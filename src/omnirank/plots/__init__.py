@@ -2,6 +2,7 @@
 
 from omnirank.plots.curves import plot_convergence, plot_curves, plot_selection
 from omnirank.plots.methods import plot_critical_difference, plot_radar
+from omnirank.plots.points import plot_predictions, plot_trade_off
 from omnirank.plots.ranking import (
     plot_explanation,
     plot_fuji,
@@ -10,6 +11,7 @@ from omnirank.plots.ranking import (
     plot_ranking,
     plot_scores,
     plot_significance,
+    plot_two_scores,
 )
 from omnirank.plots.structure import plot_group_shares, plot_hierarchy, plot_target_scores, score_map
 from omnirank.plots.tree import plot_tree
@@ -23,6 +25,7 @@ __all__ = [
     "plot_group_shares",
     "plot_hierarchy",
     "plot_overlay",
+    "plot_predictions",
     "plot_radar",
     "plot_rank_intervals",
     "plot_ranking",
@@ -30,6 +33,8 @@ __all__ = [
     "plot_selection",
     "plot_significance",
     "plot_target_scores",
+    "plot_trade_off",
     "plot_tree",
+    "plot_two_scores",
     "score_map",
 ]

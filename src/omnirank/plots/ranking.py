@@ -367,6 +367,44 @@ def _places(ranks: dict[str, int], shown: Sequence[str], k: int) -> dict[str, fl
     return found | {name: top + 1.6 + np.float64(i).item() for i, name in enumerate(beyond)}
 
 
+def plot_two_scores(
+    first: Ranking, second: Ranking, ax: Axes | None = None, *, labels: Sequence[str] | None = None
+) -> Axes:
+    """Draw the scores of two rankings in the order of the first, each relative to its largest.
+
+    Parameters
+    ----------
+    first, second : Ranking
+        Of the same features.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    labels : sequence of two str, optional
+        Names of the rankings; by default their methods.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking.ranking import Ranking
+    >>> from omnirank.plots import plot_two_scores
+    >>> a, b = Ranking(["a", "b"], [1.0, 4.0], "genie3"), Ranking(["b", "a"], [1.0, 2.0], "relief")
+    >>> [line.get_ydata().tolist() for line in plot_two_scores(a, b).lines]
+    [[1.0, 0.25], [0.5, 1.0]]
+    """
+    if set(first.names) != set(second.names):
+        raise DataError("the rankings are not of the same features")
+    ordered = [first.names[i] for i in first.order]
+    ax = new_axes(width=5.8, height=3.6) if ax is None else ax
+    styles = ((BAR, "-", 1.8), (CHOSEN, "" if len(ordered) > 1 else "-", 1.0))
+    for one, label, (colour, line, width) in zip(
+        (first, second), labels or (first.method, second.method), styles, strict=True
+    ):
+        scores = dict(zip(one.names, one.scores / max(float(one.scores.max()), np.finfo(float).tiny), strict=True))
+        style: dict[str, Any] = {"marker": "o", "markersize": 3} if not line else {}
+        values = [float(scores[name]) for name in ordered]
+        ax.plot(range(1, len(ordered) + 1), values, line, color=colour, linewidth=width, label=label, **style)
+    rank_axis(ax, len(ordered), f"rank by {ax.lines[0].get_label()}")
+    return finish(ax, y="score, relative to the largest", grid="y", legend="upper right")
+
+
 def plot_explanation(
     explanation: Explanation, i: int = 0, column: str | None = None, *, k: int = 10, ax: Axes | None = None
 ) -> Axes:
