@@ -18,7 +18,7 @@ from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.selection import SelectionCurve
 from omnirank.evaluation.stability import Stability
 from omnirank.report.features import UNCLEAR, direction, sharing, top_counts
-from omnirank.report.judgement import beside_significance, disagreements, how_many
+from omnirank.report.judgement import disagreements, how_many
 from omnirank.report.overview import advice, best_sentence, stability_sentence
 from omnirank.report.reproduction import python_code
 from omnirank.report.subject import Subject
@@ -255,19 +255,6 @@ class TestTargets:
 
 
 class TestHowMany:
-    def said(self, p_values, n):
-        ranking = om.Ranking(list("abcdefgh"), np.arange(8.0)[::-1], "unbiased", p_values=p_values)
-        return beside_significance(subject_of({"unbiased": ranking}), n)
-
-    def test_what_is_kept_goes_with_what_is_significant(self):
-        assert self.said([1e-6] * 3 + [0.5] * 5, 3) == ""
-        assert self.said(None, 3) == ""
-        assert self.said([1e-6] * 3 + [0.5] * 5, 5) == (
-            "Of those to keep, d, e do not score significantly above chance."
-        )
-        assert self.said([1e-6] * 3 + [0.5] * 5, 2).startswith("1 more feature scores significantly above chance")
-        assert self.said([1e-6] * 3 + [0.5] * 5, 1).startswith("2 more features score significantly above chance")
-
     @pytest.mark.every(3)
     @pytest.mark.parametrize(
         ("p_values", "wins", "losses", "n", "why"),
@@ -294,6 +281,7 @@ class TestHowMany:
         assert why in subject.cut[1]
         assert any(line.startswith("To predict, keep the top 2: a and b") for line in advice(subject)) == bool(n)
         assert any(why in line for line in advice(subject))
+        assert any("look at all 3 that" in line for line in advice(subject)) == ((p_values or [1.0])[0] < 0.05)
         told = how_many(subject)
         assert told["keep"] == ("a, b" if n else "")
         assert why in told["sentence"]

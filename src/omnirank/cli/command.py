@@ -99,10 +99,13 @@ class DataCommand(Command):
         super().__init__(name, params=[*arguments, *params, *reading[len(arguments) :]], **settings)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
+        """Run the command; long work shows a progress bar."""
+        from omnirank.core.parallel import progress
+
         values = {param.name: ctx.params.pop(param.name) for param in self._reader.params}
         ctx.obj = self._reader.callback(**values)
-        return super().invoke(ctx)
+        with progress():
+            return super().invoke(ctx)
 
 
 class OptionalDataCommand(DataCommand):

@@ -35,7 +35,6 @@ def fit(
     jobs: options.Jobs = -1,
 ) -> None:
     """Fit a forest or a tree that predicts, and write it."""
-    from omnirank.core.parallel import progress
     from omnirank.data.containers import in_memory
 
     data = read_data(ctx.obj, parts=True, writes=(out,))
@@ -46,8 +45,7 @@ def fit(
         settings = {"n_trees": trees, "supervision": supervision, "random_state": seed, "n_jobs": jobs}
         model = _forest(data, **options.given_settings(**settings))
     options.with_parameters(model, options.assignments(parameters))
-    with progress():
-        model.fit(data)
+    model.fit(data)
     note(*data_notes(data), *supervision_lines(model)[:1])
     with ending_on_sigterm():
         model.save(out)

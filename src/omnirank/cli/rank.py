@@ -95,22 +95,19 @@ def rank(
 
 def _ranked(ranker: Any, data: Any, significance: bool, given: str | None) -> "tuple[Any, Ranking, float]":
     """The fitted ranker, its ranking, with p values if wanted, and its seconds."""
-    from omnirank.core.parallel import progress
-
     start = time.perf_counter()
-    with progress():
-        own = getattr(ranker, "with_p_values", lambda: None)() if significance else ranker
-        if own is None:
-            from omnirank.evaluation.significance import significance as tested
+    own = getattr(ranker, "with_p_values", lambda: None)() if significance else ranker
+    if own is None:
+        from omnirank.evaluation.significance import significance as tested
 
-            ranking = tested(ranker, data, given=given)
-        else:  # its own fit gives p values
-            ranker = own.fit(data)
-            ranking = ranker.ranking_
-            if given:
-                from omnirank.evaluation.conditional import with_given_others
+        ranking = tested(ranker, data, given=given)
+    else:  # its own fit gives p values
+        ranker = own.fit(data)
+        ranking = ranker.ranking_
+        if given:
+            from omnirank.evaluation.conditional import with_given_others
 
-                ranking = with_given_others(ranking, data, None, ranker.random_state, ranker.n_jobs)
+            ranking = with_given_others(ranking, data, None, ranker.random_state, ranker.n_jobs)
     return ranker, ranking, time.perf_counter() - start
 
 

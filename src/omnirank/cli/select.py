@@ -53,7 +53,6 @@ def select(
     Chosen is the smallest number of top features that predicts as well as the best number, within one standard error.
     The features are ranked anew in every fold, without the test examples.
     """
-    from omnirank.core.parallel import progress
     from omnirank.evaluation.selection import select as select_features
 
     check_ending(out, DATA_FILES)
@@ -63,8 +62,7 @@ def select(
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
     judging: dict[str, Any] = {"by": by, "measure": measure, "n_folds": folds, "alpha": alpha}
     judging["redundancy"] = redundancy
-    with progress():
-        result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
+    result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
     if out is not None and result.names:
         write_data(result.apply(whole), out)
@@ -133,7 +131,6 @@ def stability(
 
     Printed are intervals of ranks, and how often a feature is among the top 1, 2, 4, ...
     """
-    from omnirank.core.parallel import progress
     from omnirank.evaluation.stability import stability as rank_resamples
 
     check_ending(out, (".csv",))
@@ -141,8 +138,7 @@ def stability(
     settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
     drawn: dict[str, Any] = {"n_resamples": resamples, "resample": resample, "share": share, "level": level}
-    with progress():
-        result = rank_resamples(ranker.fit(data), data, **drawn, random_state=seed, n_jobs=jobs)
+    result = rank_resamples(ranker.fit(data), data, **drawn, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
     frame = result.to_frame()
     if out is not None:

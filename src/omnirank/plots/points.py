@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,16 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_trade_off(
-    times: ArrayLike,
-    errors: ArrayLike,
-    names: Sequence[str],
-    ax: Axes | None = None,
-    *,
-    x: str = "time (s)",
-    y: str = "error",
-    title: str | None = None,
-) -> Axes:
+def plot_trade_off(times: ArrayLike, errors: ArrayLike, names: Sequence[str], ax: Axes | None = None) -> Axes:
     """Draw methods by two costs, such as time and error, and the front of those that none beats in both.
 
     Parameters
@@ -35,10 +26,6 @@ def plot_trade_off(
         The methods.
     ax : Axes, optional
         Where to draw; by default a new figure.
-    x, y : str
-        What the costs are.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -61,17 +48,11 @@ def plot_trade_off(
         ax.annotate(name, (time, error), (4, 4), textcoords="offset points", fontsize="small", parse_math=False)
     ax.set_xscale("log")
     ax.margins(x=0.15)
-    return finish(ax, x, y, grid="both", legend="best", title=title)
+    return finish(ax, "time (s)", "error", grid="both", legend="best")
 
 
 def plot_predictions(
-    measured: ArrayLike,
-    predicted: ArrayLike,
-    ax: Axes | None = None,
-    *,
-    when: ArrayLike | None = None,
-    what: str = "value",
-    title: str | None = None,
+    measured: ArrayLike, predicted: ArrayLike, ax: Axes | None = None, *, when: Any = None, what: str = "value"
 ) -> Axes:
     """Draw measured and predicted numbers over time; without times as points beside the line of equal values.
 
@@ -85,8 +66,6 @@ def plot_predictions(
         Times or numbers, in rising order.
     what : str
         What the numbers are.
-    title : str, optional
-        Title.
 
     Examples
     --------
@@ -102,8 +81,8 @@ def plot_predictions(
         ax = new_axes(width=7.0, height=3.0) if ax is None else ax
         ax.plot(np.asarray(when), truth, color=BAR, linewidth=1.4, label="measured")
         ax.plot(np.asarray(when), guess, color=CHOSEN, linewidth=1.1, label="predicted")
-        return finish(ax, "", what, grid="y", legend="best", title=title)
+        return finish(ax, "", what, grid="y", legend="best")
     ax = new_axes(width=4.4, height=4.4) if ax is None else ax
     ax.scatter(truth, guess, s=14, color=BAR, alpha=0.6, linewidths=0, zorder=3)
     ax.axline((float(np.nanmean(truth)),) * 2, slope=1, color=FAINT, linestyle="--", linewidth=1.0, label="equal")
-    return finish(ax, f"measured {what}", f"predicted {what}", grid="both", legend="upper left", title=title)
+    return finish(ax, f"measured {what}", f"predicted {what}", grid="both", legend="upper left")

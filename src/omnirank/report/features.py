@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.stats import rankdata
 
 from omnirank.core.ranking.accumulators import TargetScores
@@ -167,11 +166,9 @@ def _csv_text(subject: Subject) -> str:
     """Return the whole ranking as CSV, with scores by target unless there are very many; names that nothing runs."""
     ranking, scores = subject.ranking, subject.ranking.per_target
     order = ranking.order
-    names = [harmless(ranking.names[i]).encode("utf-8", "replace").decode() for i in order]  # half characters are ?
-    frame = pd.DataFrame({"rank": ranking.ranks[order], "feature": names, "score": ranking.scores[order]})
-    errors = {} if ranking.standard_errors is None else {"standard_error": ranking.standard_errors}
-    for name, values in (errors | p_value_columns(ranking.p_values, ranking.p_given_others)).items():
-        frame[name] = values[order]
+    frame = ranking.to_frame()
+    # half characters are ?
+    frame["feature"] = [harmless(name).encode("utf-8", "replace").decode() for name in frame["feature"]]
     if scores is not None and scores.scores.size <= _MOST_CELLS:
         for name, row in zip(scores.names, scores.scores, strict=True):
             frame[harmless(f"score: {name}")] = [f"{value:.6g}" for value in row[order]]

@@ -33,7 +33,6 @@ from omnirank.trees.export import export_text, words_of
 
 CORRECTION = CORRECTIONS["fdr"]
 _SHOWN = 30
-_NAMED = 5
 _INDICES = {
     "top_k": ("the top {k}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
     "overlap": ("the order, the top counting most", "rank-biased overlap; 1: always the same"),
@@ -150,30 +149,7 @@ def how_many(subject: Subject) -> Content:
         "columns": columns,
         "keep": joined(subject.ranking.top(n)[:50]) if n < len(subject.ranking) else "",
         "n": n,
-        "significant": "" if why_none else beside_significance(subject, n),
     }
-
-
-def beside_significance(subject: Subject, n: int) -> str:
-    """Say how the number goes with that of the significant features: they answer different questions."""
-    ranking = subject.ranking
-    if ranking.p_values is None or n == len(ranking):
-        return ""
-    kept, relevant = ranking.top(n), ranking.relevant()
-    chance = [name for name in kept if name not in set(relevant)]
-    more = len(relevant) - (len(kept) - len(chance))
-    sentences = []
-    if chance:
-        which = joined(chance) if len(chance) <= _NAMED else f"{len(chance)} of them"
-        verb = "does" if len(chance) == 1 else "do"
-        sentences.append(f"Of those to keep, {which} {verb} not score significantly above chance.")
-    if more:
-        others = f"{counted(more, 'more feature')} {'scores' if more == 1 else 'score'}"
-        sentences.append(
-            f"{others} significantly above chance without being needed to predict: to understand the target, look at "
-            "all that are significant."
-        )
-    return " ".join(sentences)
 
 
 def significance(subject: Subject) -> Content:
