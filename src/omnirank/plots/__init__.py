@@ -11,7 +11,6 @@ from omnirank.plots.ranking import (
     plot_ranking,
     plot_scores,
     plot_significance,
-    plot_two_scores,
 )
 from omnirank.plots.structure import plot_group_shares, plot_hierarchy, plot_target_scores, score_map
 from omnirank.plots.tree import plot_tree
@@ -35,6 +34,5 @@ __all__ = [
     "plot_target_scores",
     "plot_trade_off",
     "plot_tree",
-    "plot_two_scores",
     "score_map",
 ]

@@ -43,7 +43,7 @@ def plot_trade_off(times: ArrayLike, errors: ArrayLike, names: Sequence[str], ax
     ax = new_axes(width=5.8, height=4.0) if ax is None else ax
     ax.step(*costs[front].T, where="post", color=CHOSEN, linewidth=1.2, label="front", zorder=2)
     on_front = np.isin(np.arange(len(costs)), front)
-    ax.scatter(*costs.T, s=30, color=np.where(on_front, BAR, FAINT).tolist(), zorder=3)
+    ax.scatter(costs[:, 0], costs[:, 1], s=30, color=np.where(on_front, BAR, FAINT).tolist(), zorder=3)
     for (time, error), name in zip(costs, short_names(names, 24), strict=True):
         ax.annotate(name, (time, error), (4, 4), textcoords="offset points", fontsize="small", parse_math=False)
     ax.set_xscale("log")

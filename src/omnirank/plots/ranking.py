@@ -160,7 +160,7 @@ def _title(ranking: Ranking, n_shown: int) -> str:
 
 
 def plot_scores(
-    ranking: Ranking, ax: Axes | None = None, *, reference: ArrayLike | None = None, cut: int | None = None
+    ranking: Ranking, ax: Axes | None = None, *, reference: ArrayLike | Ranking | None = None, cut: int | None = None
 ) -> Axes:
     """Draw the scores over the rank, with what chance gives and where to cut.
 
@@ -170,9 +170,10 @@ def plot_scores(
         What to draw; the band is one standard error to either side, where the ranking has them.
     ax : Axes, optional
         Where to draw; by default a new figure.
-    reference : array-like, optional
-        Scores of features that tell nothing, such as those of the same method for a shuffled target; drawn from the
-        largest to the smallest.
+    reference : array-like or Ranking, optional
+        Scores of features that tell nothing, such as those of the same method for a shuffled target, drawn from the
+        largest to the smallest; or another ranking of the same features, drawn in the order of the first and scaled to
+        the same largest score.
     cut : int, optional
         Number of features to keep.
 
@@ -195,7 +196,14 @@ def plot_scores(
     if ranking.standard_errors is not None:
         errors = ranking.standard_errors[order]
         ax.fill_between(places, scores - errors, scores + errors, color=BAR, alpha=0.2, linewidth=0, zorder=2)
-    if reference is not None:
+    if isinstance(reference, Ranking):
+        scale = scores[0] / (reference.scores.max() or 1.0)
+        values = dict(zip(reference.names, reference.scores * scale, strict=True))
+        if values.keys() != set(ranking.names):
+            raise DataError("the rankings are not of the same features")
+        shown, label = [values[ranking.names[i]] for i in order], f"{reference.method}, scaled"
+        ax.plot(places, shown, "o", color=CHOSEN, markersize=3, label=label, zorder=2)
+    elif reference is not None:
         chance = np.sort(np.asarray(reference, dtype=np.float64))[::-1]
         ranks = np.arange(1, len(chance) + 1)
         ax.plot(ranks, chance, color=FAINT, linestyle="--", linewidth=1.4, label="shuffled target", zorder=2)
@@ -365,44 +373,6 @@ def _places(ranks: dict[str, int], shown: Sequence[str], k: int) -> dict[str, fl
     top = min(k, len(ranks))
     found = {name: float(ranks[name]) for name in shown if ranks[name] <= k}
     return found | {name: top + 1.6 + np.float64(i).item() for i, name in enumerate(beyond)}
-
-
-def plot_two_scores(
-    first: Ranking, second: Ranking, ax: Axes | None = None, *, labels: Sequence[str] | None = None
-) -> Axes:
-    """Draw the scores of two rankings in the order of the first, each relative to its largest.
-
-    Parameters
-    ----------
-    first, second : Ranking
-        Of the same features.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-    labels : sequence of two str, optional
-        Names of the rankings; by default their methods.
-
-    Examples
-    --------
-    >>> from omnirank.core.ranking.ranking import Ranking
-    >>> from omnirank.plots import plot_two_scores
-    >>> a, b = Ranking(["a", "b"], [1.0, 4.0], "genie3"), Ranking(["b", "a"], [1.0, 2.0], "relief")
-    >>> [line.get_ydata().tolist() for line in plot_two_scores(a, b).lines]
-    [[1.0, 0.25], [0.5, 1.0]]
-    """
-    if set(first.names) != set(second.names):
-        raise DataError("the rankings are not of the same features")
-    ordered = [first.names[i] for i in first.order]
-    ax = new_axes(width=5.8, height=3.6) if ax is None else ax
-    styles = ((BAR, "-", 1.8), (CHOSEN, "" if len(ordered) > 1 else "-", 1.0))
-    for one, label, (colour, line, width) in zip(
-        (first, second), labels or (first.method, second.method), styles, strict=True
-    ):
-        scores = dict(zip(one.names, one.scores / max(float(one.scores.max()), np.finfo(float).tiny), strict=True))
-        style: dict[str, Any] = {"marker": "o", "markersize": 3} if not line else {}
-        values = [float(scores[name]) for name in ordered]
-        ax.plot(range(1, len(ordered) + 1), values, line, color=colour, linewidth=width, label=label, **style)
-    rank_axis(ax, len(ordered), f"rank by {ax.lines[0].get_label()}")
-    return finish(ax, y="score, relative to the largest", grid="y", legend="upper right")
 
 
 def plot_explanation(

@@ -69,16 +69,11 @@ def scores(subject: Subject) -> Content:
     ranking, shuffled = subject.ranking, subject.shuffled
     n, reason = subject.cut
     svg = subject.picture(plot_scores(ranking, reference=shuffled, cut=n or None), "scores over the rank")
-    notes = [reason] if reason else []
+    chance = f"No reference of chance: {subject.missing.get(SHUFFLED, 'nothing was shuffled')}."
     if shuffled is not None:
-        above = int((ranking.scores > shuffled.max()).sum())
-        notes.append(
-            f"{above} of {counted(len(ranking), 'feature')} {'scores' if above == 1 else 'score'} higher than any "
-            "feature does with a shuffled target (dashed: what chance gives)."
-        )
-    else:
-        notes.append(f"No reference of chance: {subject.missing.get(SHUFFLED, 'nothing was shuffled')}.")
-    return {"picture": svg, "notes": notes}
+        above, features = int((ranking.scores > shuffled.max()).sum()), counted(len(ranking), "feature")
+        chance = f"Above all scores with a shuffled target (dashed: what chance gives): {above} of {features}."
+    return {"picture": svg, "notes": [reason, chance] if reason else [chance]}
 
 
 def worth(subject: Subject) -> Content:
