@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ _NARROW = 0.75
 SMALLEST_P = 1e-12
 # Inches: width of an entry of a legend, and where a legend begins below ticks and label of the axis.
 _ENTRY, _BELOW = 1.7, -0.4
+# Characters of a line below narrow axes.
+_WRAPPED = 36
 
 
 def plot_ranking(
@@ -296,12 +299,13 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
     ax.plot(listed + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
     n = len(stability.names)
-    rank_axis(ax, n, f"rank over {stability.drawn}", left=0.5 if n <= LINEAR else 0.9)
+    words = textwrap.wrap(f"rank over {stability.drawn}", _WRAPPED)
+    rank_axis(ax, n, "\n".join(words), left=0.5 if n <= LINEAR else 0.9)
     finish(ax, grid="x")
     name_rows(ax, [stability.names[i] for i in shown])
     # below the axes, as many entries in a row as there is room for: bars are everywhere, and the title is above
     wide = ax.get_window_extent().width / ax.figure.dpi
-    below = ax.transAxes + ScaledTranslation(0, _BELOW, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+    below = ax.transAxes + ScaledTranslation(0, _BELOW * (1 + len(words)) / 2, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
     ax.legend(frameon=False, fontsize="small", ncols=max(1, min(3, int(wide / _ENTRY))), **place)
     return ax
