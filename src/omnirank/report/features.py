@@ -166,9 +166,11 @@ def _csv_text(subject: Subject) -> str:
     """Return the whole ranking as CSV, with scores by target unless there are very many; names that nothing runs."""
     ranking, scores = subject.ranking, subject.ranking.per_target
     order = ranking.order
-    frame = ranking.to_frame()
-    # half characters are ?
-    frame["feature"] = [harmless(name).encode("utf-8", "replace").decode() for name in frame["feature"]]
+    names = [harmless(ranking.names[i]).encode("utf-8", "replace").decode() for i in order]  # half characters are ?
+    frame = pd.DataFrame({"rank": ranking.ranks[order], "feature": names, "score": ranking.scores[order]})
+    errors = {} if ranking.standard_errors is None else {"standard_error": ranking.standard_errors}
+    for name, values in (errors | p_value_columns(ranking.p_values, ranking.p_given_others)).items():
+        frame[name] = values[order]
     if scores is not None and scores.scores.size <= _MOST_CELLS:
         for name, row in zip(scores.names, scores.scores, strict=True):
             frame[harmless(f"score: {name}")] = [f"{value:.6g}" for value in row[order]]
