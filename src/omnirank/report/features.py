@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata
 
 from omnirank.core.ranking.accumulators import TargetScores
@@ -70,7 +71,6 @@ def all_features(subject: Subject) -> Content:
         "picture": picture,
         "columns": _columns(subject, order),
         "csv": _csv_text(subject),
-        "file": "ranking.csv",
         "left": len(ranking) - len(order),
         "legend": notes + _column_notes(subject),
     }

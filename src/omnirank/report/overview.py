@@ -261,8 +261,7 @@ def advice(subject: Subject) -> list[str]:
         lines.append(reason)
     relevant = ranking.relevant() if ranking.p_values is not None else []
     if len(relevant) > max(n, 1):
-        what = "target" if subject.targets else "data"
-        lines.append(f"To understand the {what}, look at all {len(relevant)} that score significantly above chance.")
+        lines.append(f"To understand more, look at all {len(relevant)} that score significantly above chance.")
     if subject.copies:
         group, others = subject.copies[0], len(subject.copies) - 1
         more = f"; {there_are(others, 'more such group')}" if others else ""
@@ -277,8 +276,8 @@ def doubts(subject: Subject) -> list[str]:
     if data is None:
         return lines
     if len(ranking) > _UNLIKE * subject.n_judged:
-        of = f"{len(ranking)} features and {counted(subject.n_judged, 'example')}"
-        lines.append(f"With {of}, some features look relevant by chance alone.")
+        examples = counted(subject.n_judged, "example")
+        lines.append(f"With {len(ranking)} features and {examples}, some features look relevant by chance alone.")
     labelled = data if data.target is None or data.labelled.all() else data.take(data.labelled)
     if not subject.same_data and ranking.fingerprint != labelled.fingerprint:
         lines.append("The fingerprint of the data is not that of the ranking: it was made from other data, or parts.")
