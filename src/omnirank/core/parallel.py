@@ -172,7 +172,12 @@ def blocks(n_items: int, n_blocks: int) -> list[range]:
 
 @contextmanager
 def progress(shown: bool = True) -> Iterator[None]:
-    """Show progress bars for all long work inside the ``with`` block.
+    """Show progress bars for all long work inside the ``with`` block, on a terminal.
+
+    Parameters
+    ----------
+    shown : bool
+        Whether to show them.
 
     Examples
     --------
