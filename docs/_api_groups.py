@@ -21,6 +21,7 @@ GROUPS = {
         "evaluate",
         "compare_methods",
     ),
+    "Long work": ("progress",),
     "Predictors": (
         "PCTClassifier",
         "PCTRegressor",

@@ -55,6 +55,11 @@ def test_tricks_are_found(tmp_path):
     assert faults_of(tmp_path, "core/numba_internals.py", "\n".join(tricks)) == []
     faults = faults_of(tmp_path, "room/tricks.py", "# gc.disable()\n" + "\n".join(tricks))
     assert [fault.split(":")[1] for fault in faults] == [str(line) for line in range(2, 2 + len(tricks))]
+    posix = ["import fcntl", "os.kill(1, 9)", "signal.alarm(1)", "folder = '/tmp/x'", "os.rename(a, b)"]
+    faults = faults_of(tmp_path, "room/tricks.py", "\n".join(posix))
+    assert [fault.split(":")[1] for fault in faults] == ["1", "2", "3", "4", "5"]
+    tried = "try:\n    import fcntl\nexcept ImportError:\n    fcntl = None\nos.replace(a, b)\n# os.fork()\n"
+    assert faults_of(tmp_path, "room/tricks.py", tried) == []
     plain = 'setattr(self, name, 1)\nassert sys.modules["x"] == 1\nfrom sklearn.base import clone\nself._cached = 1\n'
     assert faults_of(tmp_path, "room/tricks.py", plain) == []
 

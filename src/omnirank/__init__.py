@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from omnirank import rankers as rankers
     from omnirank import relational as relational
     from omnirank import timeseries as timeseries
+    from omnirank.core.parallel import progress as progress
     from omnirank.core.ranking.comparison import compare_rankings as compare_rankings
     from omnirank.core.ranking.ranking import Ranking as Ranking
     from omnirank.core.registry import make_ranker as make_ranker
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 
 # Every public name is imported on first use: the command line answers at once, nobody pays for unused parts.
 _NAMES = {
+    "omnirank.core.parallel": ("progress",),
     "omnirank.core.ranking.comparison": ("compare_rankings",),
     "omnirank.core.ranking.ranking": ("Ranking",),
     "omnirank.core.registry": ("make_ranker", "methods"),

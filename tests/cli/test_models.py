@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-COLUMNS = "--read features=height,colour,wet,code --nominal code"
+COLUMNS = "--read features=height,colour,wet,code --read nominal=code"
 FIT = f"fit train.csv --out m.omr {COLUMNS} "
 pytestmark = pytest.mark.usefixtures("folder")
 

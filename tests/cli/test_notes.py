@@ -102,7 +102,10 @@ def test_a_note_is_printed_and_otherwise_not(command, words, otherwise):
 @pytest.mark.usefixtures("folder")
 def test_advice_names_options_and_leaves_files_alone():
     shown = said("info mixed.csv -t y", code=2)
-    assert "--missing few reads it as missing, --nominal x takes a column as categories, --ignore x leaves it" in shown
+    assert (
+        "--missing few reads it as missing, --read nominal=x takes a column as categories, --ignore x leaves it"
+        in shown
+    )
     assert "this reads it: omnirank info mixed.csv -t y --missing few" in shown
     assert "task=plants.txt: the ending '.txt' is none of" in said("info task=plants.txt", code=2)
     assert "warning" not in said(EVALUATE + "-n 19")
@@ -134,15 +137,15 @@ def test_evaluate_with_few_labels():
         ("n_trees", True, "--trees True"),
         ("probabilities", True, "--probabilities"),
         ("keys", {"b.a": "a", "c": None}, "--key b.a=a,c="),
-        ("types", {"b.c": "nominal"}, "--nominal b.c"),
+        ("types", {"b.c": "nominal"}, "--read nominal=b.c"),
         ("exclude", ["b.c"], "--ignore b.c"),
         ("header", False, "--read header=False"),
-        ("labels", "my file.xml", "--read 'labels=my file.xml'"),
+        ("labels", "my file.xml", '--read "labels=my file.xml"'),
         ("bootstrap", True, None),
     ],
 )
 def test_the_library_speaks_of_options(name, value, shown):
-    flags = dict.fromkeys(["--target", "--trees", "--key", "--nominal", "--ignore", "--read"], False)
+    flags = dict.fromkeys(["--target", "--trees", "--key", "--ignore", "--read"], False)
     token = OPTIONS.set(flags | {"--probabilities": True})
     assert option_of(name, value) == shown
     OPTIONS.reset(token)
@@ -181,8 +184,9 @@ def test_every_reader_of_texts_takes_an_encoding(tmp_path):
     converted = [("convert", table, tmp_path / out) for out in ("t.parquet", "parts")]
     for command in (*(("info", *info) for info in infos), *converted, ("clus", settings)):
         shown = " ".join(run(*command, code=2).output.split())
-        assert "is not UTF-8; --encoding cp1252 names the encoding of the file" in shown, command
-        run(*command, "--encoding", "cp1252")
+        option = "--encoding cp1252" if command[0] == "clus" else "--read encoding=cp1252"
+        assert f"is not UTF-8; {option} names the encoding of the file" in shown, command
+        run(*command, *option.split())
 
 
 def test_controls_are_no_methods_that_use_a_target():

@@ -38,7 +38,8 @@ def test_info_on_a_folder(movies):
 
 def test_keys_kinds_and_columns_are_corrected(movies):
     text = run(
-        "info", movies, "-t", "movies.genre", "--key", "ratings.user_id=", "--nominal", "ratings.user_id,movies.year",
+        "info", movies, "-t", "movies.genre", "--key", "ratings.user_id=",
+        "--read", "nominal=ratings.user_id,movies.year",
         "--ignore", "nations,movies.minutes",
     ).stdout  # fmt: skip
     table = text.split("table")[1].split("link")[0]

@@ -19,7 +19,7 @@ from joblib.parallel import ThreadingBackend, get_active_backend
 from threadpoolctl import threadpool_info
 
 from omnirank.core import parallel
-from omnirank.core.parallel import begun_beside, blocks, progress_bars, run_parallel, shrinking_blocks, worker_count
+from omnirank.core.parallel import begun_beside, blocks, progress, run_parallel, shrinking_blocks, worker_count
 from omnirank.errors import ParameterError
 
 
@@ -212,7 +212,7 @@ def test_long_work_shows_a_bar_on_a_terminal(impatient, monkeypatch, n_jobs):
 def test_the_context_turns_bars_on(impatient, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     run_parallel(wait, range(2), description="quiet")
-    with progress_bars():
+    with progress():
         run_parallel(wait, range(2), description="loud")
         run_parallel(wait, range(2), progress=False, description="hushed")
     run_parallel(wait, range(2), description="again quiet")

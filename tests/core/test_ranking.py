@@ -359,24 +359,25 @@ def test_a_file_knows_it_too(tmp_path):
 
 
 def test_one_tree_is_certain_of_nothing():
-    assert certainty_of(ranking_of([[3.0, 1.0]])).summary == (
-        "no top features are certain to stay so with more trees (95 % confidence, 1 tree)"
-    )
+    assert certainty_of(ranking_of([[3.0, 1.0]])).summary == ("More trees could still change the top features (1 tree)")
 
 
 @pytest.mark.parametrize(
     ("sizes", "first", "others"),
     [
-        ((1,), "the top feature would stay the top feature", ""),
-        ((20, 30), "the top 20 would stay the top 20", "; so would the top 30"),
-        ((40, 50), "the top 40 would stay the top 40", "; so would the top 50"),
-        ((1, 4), "the top 4 would stay the top 4", "; so would the top feature"),
-        ((1, 2, 3, 4), "the top 4 would stay the top 4", "; so would the top 1, 2 and 3"),
-        (range(1, 8), "the top 7 would stay the top 7", "; so would the top 1, 2 and 3, and 3 others"),
+        ((1,), "the top feature", ""),
+        ((20, 30), "the top 20", ", nor the top 30"),
+        ((40, 50), "the top 40", ", nor the top 50"),
+        ((1, 4), "the top 4", ", nor the top feature"),
+        ((1, 2, 3, 4), "the top 4", ", nor the top 1, 2 and 3"),
+        (range(1, 8), "the top 7", ", nor the top 1, 2 and 3, and 3 others"),
     ],
 )
 def test_words(sizes, first, others):
-    assert str(Certainty(tuple(sizes), 0.95, 9)) == f"{first} with more trees (95 % confidence, 9 trees){others}"
+    assert (
+        str(Certainty(tuple(sizes), 0.95, 9))
+        == f"More trees would not change {first} (95 % confident, 9 trees){others}"
+    )
 
 
 # -- work beside the caller ------------------------------------------------------------------------

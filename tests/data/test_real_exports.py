@@ -1,5 +1,8 @@
 """Files as people export them: no number becomes a category silently; one error says all that is needed."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -283,6 +286,7 @@ def test_these_are_no_numbers(text):
 
 @pytest.fixture
 def sheet(tmp_path):
+    pytest.importorskip("python_calamine")
     openpyxl = pytest.importorskip("openpyxl")
 
     def saved(rows, name="field.xlsx", more=(), merged=()):
@@ -340,7 +344,7 @@ def test_a_workbook_like_an_export(sheet):
 
 
 def test_a_damaged_workbook_is_an_error(write):
-    pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
     with pytest.raises(FileFormatError, match="not a workbook that can be read"):
         om.load(write(b"PK\x03\x04 no workbook", "a.xlsx"))
     with pytest.raises(FileFormatError, match=r"a zip archive.*xlsx"):
@@ -348,12 +352,19 @@ def test_a_damaged_workbook_is_an_error(write):
 
 
 def test_without_the_package_the_error_says_what_to_do(write, monkeypatch):
-    def without(*arguments, **keywords):
-        raise ImportError("Missing optional dependency 'openpyxl'")
-
-    monkeypatch.setattr(pd, "ExcelFile", without)
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(om.errors.MissingDependencyError, match=r"pip install 'omnirank\[excel\]', or save .* as CSV"):
         om.load(write("", "a.ods"))
+
+
+@pytest.mark.parametrize("ending", ["ods", "xls"])
+def test_workbooks_of_other_programs(ending):
+    pytest.importorskip("python_calamine")
+    data = om.load(Path(__file__).parent / "workbooks" / f"lakes.{ending}", "kind", sheet="lakes", censored="half")
+    assert any("'notes', 'lakes'" in note for note in data.notes)
+    np.testing.assert_array_equal(data.X["pH"], [7.5, 0.05, np.nan, 7.0])
+    assert data.features.dates == {"day"}
+    assert data.y.tolist() == ["x", "y", "y", "x"]
 
 
 # -- notes and names ---------------------------------------------------------------------------------------

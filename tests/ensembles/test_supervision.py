@@ -143,7 +143,7 @@ def test_the_gain_must_exceed_one_standard_error_of_a_mean_of_few_examples(facto
     losses = {1.0: supervised, 0.5: supervised + away - factor * away.std(ddof=1) / np.sqrt(3)}
     found = best_level([1.0, 0.5], lambda w: [(np.arange(3), losses[w])], np.ones(3))
     assert found.level == level
-    assert ("not smaller by a standard error" in found.reason) == (level == 1)
+    assert ("so they were ignored" in found.reason) == (level == 1)
 
 
 def test_a_level_that_is_clearly_worse_after_a_fold_grows_no_more_trees():

@@ -15,10 +15,12 @@ from omnirank.plots import (
     plot_group_shares,
     plot_hierarchy,
     plot_overlay,
+    plot_predictions,
     plot_radar,
     plot_scores,
     plot_significance,
     plot_target_scores,
+    plot_trade_off,
     plot_tree,
 )
 from omnirank.plots.structure import like_order, shown_features
@@ -33,7 +35,7 @@ def drawn(ax):
 
 
 def texts(ax):
-    return [text.get_text() for text in ax.texts]
+    return [text.get_text() for text in ax.texts if text.get_text() not in ("yes", "no")]  # branches of trees
 
 
 def by_target(scores, names=None, targets=None):
@@ -52,6 +54,11 @@ class TestTargets:
         cells = dict(zip(rows, ax.images[0].get_array().tolist(), strict=True))
         assert cells == {"f0": [1, 0, 0.5], "f1": [0, 0, 1], "f2": [0.5, 0, 0]}
         assert drawn(ax)
+
+    def test_rounding_is_no_score(self):
+        """A label that no example has has scores of rounding: its largest is not drawn like that of the others."""
+        ranking = by_target([[4.0, 0.0], [1e-30, 3e-30]])
+        assert plot_target_scores(ranking, cluster=False).images[0].get_array().tolist() == [[1, 0], [0, 0]]
 
     def test_a_feature_of_one_target_is_shown_before_a_weak_one_of_all(self):
         scores = np.full((5, 4), 0.4)
@@ -111,7 +118,7 @@ class TestHierarchy:
         values = np.zeros(len(tree))
         values[[tree.index("r7.3"), tree.index("r2.1")]] = [2.0, 1.0]
         shown = set(texts(plot_hierarchy(tree, values, k=4)))
-        assert shown == {"r7", "r7.3", "r2", "r2.1"}
+        assert shown == {"r7", "r7.3", "r2", "r2.1", "... and 116 labels with smaller values, not drawn"}
 
     def test_values_must_fit(self):
         tree = om.Hierarchy.from_edges([("a", "b")])
@@ -156,6 +163,12 @@ class TestTree:
         leaves = [text for text in shown if "%" in text and not text.startswith("...")]
         assert sum(counts) + len(leaves) == model.tree_.n_leaves
         assert len(shown) <= 7
+
+    def test_a_branch_says_what_it_answers(self):
+        ax = plot_tree(om.PCTClassifier(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], ["low", "low", "high", "high"]))
+        places = {text.get_text(): text.get_position()[1] for text in ax.texts}
+        assert places["yes"] == places["low (100 %)\n2 examples"]
+        assert places["no"] == places["high (100 %)\n2 examples"]
 
     def test_labels_clusters_and_a_root_alone(self):
         data = om.datasets.load_sample("iris")
@@ -216,3 +229,29 @@ class TestScores:
         assert drawn(ax)
         with pytest.raises(ParameterError, match="cut=9"):
             plot_scores(few, cut=9)
+
+
+def test_shares_of_groups_by_target_fill_a_bar_each():
+    ranking = by_target([[3.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    groups = {"f0": "body", "f1": "body", "f2": "head"}
+    ax = plot_group_shares(ranking, groups, by_target=True)
+    widths = {(round(bar.get_y() + 0.4), bar.get_x()): bar.get_width() for bar in ax.patches}
+    assert widths == {(0, 0): 1.0, (1, 0): 0.5, (0, 1): 0.0, (1, 0.5): 0.5}
+    few = plot_group_shares(ranking, {name: name for name in groups}, k=2, by_target=True)
+    assert [text.get_text() for text in few.get_legend().get_texts()] == ["f0 (1)", "2 others (2)"]
+    assert drawn(ax)
+
+
+def test_the_front_has_what_none_beats_in_both():
+    times, errors = [1.0, 2.0, 3.0, 4.0, 4.0], [0.5, 0.6, 0.2, 0.2, 0.1]
+    assert plot_trade_off(times, errors, list("abcde")).lines[0].get_xdata().tolist() == [1.0, 3.0, 4.0]
+    with pytest.raises(DataError, match="a time above 0"):
+        plot_trade_off([0.0], [1.0], ["a"])
+
+
+def test_predictions_without_times_stand_beside_the_line_of_equal_values():
+    ax = plot_predictions([1.0, 2.0, np.nan], [1.5, 1.8, 2.0])
+    assert ax.lines[0].get_slope() == 1
+    assert drawn(ax)
+    with pytest.raises(DataError, match="for each measured one"):
+        plot_predictions([1.0], [1.0], when=[1, 2])

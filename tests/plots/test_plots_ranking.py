@@ -244,6 +244,25 @@ def test_sizes_below_a_selection_curve_do_not_overlap():
     assert ax.get_xticklabels()[-1].get_text() == "4000"
 
 
+def test_scores_of_two_rankings_stand_in_the_order_of_the_first():
+    first, second = Ranking(list("abc"), [1.0, 4.0, 2.0], "genie3"), Ranking(list("cba"), [1.0, 3.0, 6.0], "relief")
+    own, other = plot_scores(first, reference=second).lines
+    assert own.get_ydata().tolist() == [4, 2, 1]
+    np.testing.assert_allclose(other.get_ydata(), [2, 2 / 3, 4])  # b, c, a
+    with pytest.raises(DataError, match="not of the same features"):
+        plot_scores(first, reference=Ranking(["a"], [1.0], "relief"))
+
+
+def test_rows_of_rank_intervals_go_by_the_mean_rank():
+    """The list may order features otherwise than halves of the examples: order and ranges of one picture agree."""
+    ranks = np.array([[3, 1, 2], [3, 1, 2], [2, 1, 3]])
+    ax = plot_rank_intervals(Stability(("a", "b", "c"), ranks, np.array([0, 1, 2]), 0.9, 1, "3 halves"))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["b", "c", "a"]
+    means, places = ax.lines
+    np.testing.assert_allclose(means.get_xdata(), [1, 7 / 3, 8 / 3])
+    assert places.get_xdata().tolist() == [2, 3, 1]
+
+
 @pytest.mark.parametrize("n", [2, 7, 20, 33])
 def test_ranks_are_whole_numbers(n):
     one, other = ranking(n), Ranking([f"x{i}" for i in range(n)], np.arange(float(n))[::-1], "relief")

@@ -434,7 +434,7 @@ def test_doubts_about_types_are_noted_and_settled(write):
         R.from_facts(write("f.txt", "a(x, red)\n"), write("t.txt", "y(x, 1)\n"),
                      write("s.s", "[Relations]\ny(X, nominal)\na(X, nominal)\n"), types={"a.2": "C"})  # fmt: skip
     shown = CliRunner().invoke(
-        app, ["info", str(paths[0]), "--target", str(paths[1]), "--nominal", "ring_of.2=numeric,level.2"],
+        app, ["info", str(paths[0]), "--target", str(paths[1]), "--read", "nominal=ring_of.2=numeric,level.2"],
         env={"COLUMNS": "300"},
     )  # fmt: skip
     assert shown.exit_code == 0, shown.output

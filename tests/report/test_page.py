@@ -141,7 +141,7 @@ def test_what_is_missing_is_left_out_with_a_word(tmp_path, small):
     data, ranker = small
     without = written(tmp_path, ranker.ranking_)
     assert "the data were not given" in without
-    assert "Whether the ranking helps to predict was not looked at" in without
+    assert "Whether the ranking helps to predict was not checked" in without
     no_fits = written(tmp_path, ranker.ranking_, data, fits=False)
     assert "no further fits were asked for" in no_fits
 

@@ -18,8 +18,8 @@ from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.selection import SelectionCurve
 from omnirank.evaluation.stability import Stability
 from omnirank.report.features import UNCLEAR, direction, sharing, top_counts
-from omnirank.report.judgement import beside_significance, disagreements, how_many
-from omnirank.report.overview import best_sentence, facts, stability_sentence
+from omnirank.report.judgement import disagreements, how_many
+from omnirank.report.overview import advice, best_sentence, stability_sentence
 from omnirank.report.reproduction import python_code
 from omnirank.report.subject import Subject
 
@@ -46,12 +46,12 @@ def few(two_pairs, tmp_path_factory):
 class TestSignificance:
     @pytest.mark.slow
     def test_the_test_and_the_correction_stand_where_p_values_do(self, few):
-        for key in ("significance", "all", "methods"):
+        for key in ("significance", "features", "methods"):
             assert "one-sided test by out-of-bag examples" in section(few, key), key
             assert "Benjamini-Hochberg" in section(few, key), key
 
     def test_raw_and_corrected_p_values_are_named_apart(self, few):
-        table = section(few, "all")
+        table = section(few, "features")
         assert re.search(r"p_value\b.*p_adjusted\b.*relevant\b", table)
         assert "p_value: raw, of a one-sided test" in table
         assert "p_adjusted: the same corrected for 8 features (Benjamini-Hochberg)" in table
@@ -76,7 +76,7 @@ class TestSignificance:
         ranking.save(tmp_path / "ranking.csv")
         om.Ranking.load(tmp_path / "ranking.csv").report(tmp_path / "report.html", data, fits=False)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
-        for key in ("significance", "all", "methods"):
+        for key in ("significance", "features", "methods"):
             assert "permutation test" in section(text, key), key
         assert "by out-of-bag" not in text
 
@@ -85,7 +85,7 @@ class TestSignificance:
         ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[1e-4, 0.5])
         ranking.report(tmp_path / "report.html")
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert "shown as <1e-12" not in section(text, "all")
+        assert "shown as <1e-12" not in section(text, "features")
         said = section(text, "significance")
         assert "Test: a test that the ranking does not record" in said
         assert "by out-of-bag" not in said
@@ -95,7 +95,7 @@ class TestSignificance:
         ranking.report(tmp_path / "report.html")
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert "1 p value is shown as <1e-12" in section(text, "significance")
-        assert "shown as <1e-12" in section(text, "all")
+        assert "shown as <1e-12" in section(text, "features")
         assert "below 1e-12 drawn as that" in text
         assert "&lt;1e-12</td>" in text
 
@@ -106,23 +106,18 @@ class TestRanges:
         assert "a range and no confidence interval" in said
         assert "with a probability of 60 %" in said
         assert "om.stability" in said
-        assert "smallest and largest rank in 4 halves" in section(few, "all")
+        assert "smallest and largest rank in 4 halves" in section(few, "features")
         assert "90 % of 4 halves" not in few
 
 
 class TestTables:
-    def test_few_features_have_one_table(self, few):
-        assert 'id="top-features-table"' not in few
-        assert 'id="all-features-table"' in few
-
     @pytest.mark.slow
-    def test_many_features_have_a_table_of_the_best_with_directions(self, tmp_path):
+    def test_the_best_of_many_features_have_directions(self, tmp_path):
         data, _ = om.datasets.make_regression(60, n_relevant=3, n_irrelevant=40, random_state=0)
         om.UnivariateRanker().fit(data).ranking_.report(tmp_path / "report.html", data, fits=False)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert 'id="top-features-table"' in text
-        assert "direction" in section(text, "top")
-        assert "direction" not in section(text, "all")
+        assert "direction (of the best 30)" in section(text, "features")
+        assert text.count('id="all-features-table"') == 1
 
 
 class TestDirections:
@@ -260,19 +255,6 @@ class TestTargets:
 
 
 class TestHowMany:
-    def said(self, p_values, n):
-        ranking = om.Ranking(list("abcdefgh"), np.arange(8.0)[::-1], "unbiased", p_values=p_values)
-        return beside_significance(subject_of({"unbiased": ranking}), n)
-
-    def test_what_is_kept_goes_with_what_is_significant(self):
-        assert self.said([1e-6] * 3 + [0.5] * 5, 3) == ""
-        assert self.said(None, 3) == ""
-        assert self.said([1e-6] * 3 + [0.5] * 5, 5) == (
-            "Of those to keep, d, e do not score significantly above chance."
-        )
-        assert self.said([1e-6] * 3 + [0.5] * 5, 2).startswith("1 more feature scores significantly above chance")
-        assert self.said([1e-6] * 3 + [0.5] * 5, 1).startswith("2 more features score significantly above chance")
-
     @pytest.mark.every(3)
     @pytest.mark.parametrize(
         ("p_values", "wins", "losses", "n", "why"),
@@ -297,8 +279,9 @@ class TestHowMany:
         subject = Subject(ranking, halves=halves)
         assert subject.cut[0] == n
         assert why in subject.cut[1]
-        assert dict(facts(subject)).get("features to keep", "").startswith("2 to predict" if n else "")
-        assert ("features to keep" in dict(facts(subject))) == bool(n)
+        assert any(line.startswith("To predict, keep the top 2: a and b") for line in advice(subject)) == bool(n)
+        assert any(why in line for line in advice(subject))
+        assert any("look at all 3 that" in line for line in advice(subject)) == ((p_values or [1.0])[0] < 0.05)
         told = how_many(subject)
         assert told["keep"] == ("a, b" if n else "")
         assert why in told["sentence"]

@@ -33,6 +33,15 @@ FORBIDDEN = {
     r"\bsetattr\((cls|type\(|[A-Z])": "changes a class after its body",
 }
 
+# What only some systems have, allowed in a ``try`` that does without it.
+POSIX_ONLY = re.compile(
+    r"(?:import|from) (?:fcntl|resource|pwd|grp|termios|posix|pty)\b"
+    r"|\bos\.(?:fork|kill|killpg|[gs]et[ug]id|uname|sysconf|sched_\w+|mkfifo|nice|getpgid|setsid|rename)\b"
+    r"|\bsignal\.(?:SIGKILL|SIGALRM|SIGHUP|SIGUSR[12]|alarm|setitimer|pthread_\w+)\b"
+    r"|\b(?:preexec_fn|start_new_session)\b|[\"']/(?:proc|tmp|dev|etc|usr)\b"
+)
+_DOES_WITHOUT = {"ImportError", "AttributeError", "OSError"}
+
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
@@ -83,11 +92,26 @@ def long_functions(text: str, lines: set[int]) -> Iterator[tuple[int, str]]:
 
 def tricks(text: str, lines: set[int]) -> Iterator[tuple[int, str]]:
     """Yield line and message of what the rules forbid."""
+    tried = guarded(text)
     for number, line in enumerate(text.splitlines(), start=1):
+        match = POSIX_ONLY.search(line)
+        if match and number in lines - tried:
+            yield number, f"{match[0]!r}: not on every system; try it, and do without it"
         for pattern, why in FORBIDDEN.items() if number in lines else ():
             match = re.search(pattern, line)
             if match:
                 yield number, f"{match[0]!r}: {why}"
+
+
+def guarded(text: str) -> set[int]:
+    """Return the lines inside a ``try`` that expects a name of the system to be missing."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Try):
+            caught = {name.id for handler in node.handlers for name in ast.walk(handler) if isinstance(name, ast.Name)}
+            for statement in node.body if caught & _DOES_WITHOUT else ():
+                lines.update(lines_of(statement))
+    return lines
 
 
 def lines_of(node: ast.stmt) -> range:

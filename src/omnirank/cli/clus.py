@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from omnirank.cli import reading
 from omnirank.cli.options import option
 from omnirank.cli.output import note, say
 from omnirank.cli.writing import ending_on_sigterm
@@ -17,7 +16,7 @@ def clus(
     ssl: Annotated[bool, option("-ssl --ssl", "Let unlabelled examples count.")] = False,
     relief: Annotated[bool, option("-relief --relief", "Rank features by Relief.")] = False,
     silent: Annotated[bool, option("-silent --silent", "Print nothing; the .out file has the notes.")] = False,
-    encoding: reading.Encoding = None,
+    encoding: Annotated[str, option("--encoding NAME", "Encoding of the files (default: utf-8).")] = "utf-8",
 ) -> None:
     """Run a settings file of CLUS as it is.
 
@@ -26,7 +25,7 @@ def clus(
     from omnirank.clus.run import run_clus
 
     with ending_on_sigterm():
-        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, encoding=encoding or "utf-8")
+        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, encoding=encoding)
     if silent:
         return
     note(*run.notes)

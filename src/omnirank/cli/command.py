@@ -15,11 +15,11 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from omnirank.cli.options import OPTIONS, as_typed, option_of
+from omnirank.cli.options import OPTIONS, option_of
 from omnirank.cli.output import note, problem
 from omnirank.cli.reading import OptionalReadOptions, ReadOptions
 from omnirank.cli.writing import TERMINATED, Terminated
-from omnirank.core.errors import DataWarning, OmnirankError, ParameterError
+from omnirank.core.errors import SPELLING, DataWarning, OmnirankError
 
 _COMPILING = logging.getLogger("omnirank.compiling")
 _TYPED = "omnirank.typed"
@@ -45,7 +45,7 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; its errors, warnings and notes name options instead of parameters."""
         is_flag = {name: getattr(param, "is_flag", False) for param in self.params for name in param.opts}
-        token = OPTIONS.set(is_flag)
+        options, spelling = OPTIONS.set(is_flag), SPELLING.set(option_of)
         try:
             with warnings.catch_warnings(), compiling_notes():
                 warnings.showwarning = _warning_printer()
@@ -62,7 +62,8 @@ class Command(TyperCommand):
         except Terminated:
             raise typer.Exit(TERMINATED) from None
         finally:
-            OPTIONS.reset(token)
+            OPTIONS.reset(options)
+            SPELLING.reset(spelling)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line; Typer puts required arguments into braces."""
@@ -102,10 +103,13 @@ class DataCommand(Command):
         super().__init__(name, params=[*arguments, *params, *reading[len(arguments) :]], **settings)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
+        """Run the command; long work shows a progress bar."""
+        from omnirank.core.parallel import progress
+
         values = {param.name: ctx.params.pop(param.name) for param in self._reader.params}
         ctx.obj = self._reader.callback(**values)
-        return super().invoke(ctx)
+        with progress():
+            return super().invoke(ctx)
 
 
 class OptionalDataCommand(DataCommand):
@@ -124,21 +128,15 @@ def _in_one_line(error: Exception) -> str:
         return f"there is no file {str(error.filename)!r}{files_like(error.filename)}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    text = as_typed(str(error).removesuffix(getattr(error, "call", "")))
-    if isinstance(error, ParameterError) and error.name is not None:
-        option = option_of(error.name, error.value)
-        text = text if option is None else f"{option}: {as_typed(error.advice)}"
-    return " ".join(text.split())
+    return " ".join(str(error).removesuffix(getattr(error, "call", "")).split())
 
 
 def _warning_printer() -> Callable[..., None]:
     """A function that prints every warning once: a command may do the same work for several folds."""
     shown: set[str] = set()
-    options = OPTIONS.get()
 
     def print_once(message: Any, *where: Any, **more: Any) -> None:
-        OPTIONS.set(options)  # threads start without it
-        text = " ".join(as_typed(str(message)).split())
+        text = " ".join(str(message).split())
         if text not in shown:
             shown.add(text)
             problem("warning", text, "bold yellow")

@@ -43,7 +43,7 @@ def compare_rankings(
     if csv:
         print_csv(("measure", "value"), sorted(indices.items()))
         return
-    say(f"{counted(indices['n_features'], 'feature')}; the top are {indices['k']} of them (--top)")
+    say(f"{counted(indices['n_features'], 'feature')}; overlaps are of the top {indices['k']} (--top)")
     rows = [[name, f"{indices[name]:.4f}", text] for name, text in _INDICES.items()]
     table((("measure", "left"), ("value", "right"), ("meaning", "left")), rows)
 

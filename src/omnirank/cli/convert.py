@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli import options
-from omnirank.cli.options import as_typed, option
+from omnirank.cli.options import option
 from omnirank.cli.output import examples_in_words, say, table
 from omnirank.cli.reading import ReadOptions, call_reader, read_data
 from omnirank.cli.writing import DATA_FILES, check_ending, ending_on_sigterm, write_data
@@ -87,7 +87,7 @@ def features(
     constructed = RelationalFeatures(lookahead, names)
     options.with_parameters(constructed, options.assignments(parameters)).fit(data)
     for text in data.notes:
-        say(f"note: {as_typed(text)}")
+        say(f"note: {text}")
     listed = constructed.features_
     table((("feature", "left"), ("in words", "left")), [(one.name, one.sentence) for one in listed[:_SHOWN]])
     if len(listed) > _SHOWN:

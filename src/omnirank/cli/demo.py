@@ -29,7 +29,7 @@ def demo(
 
     Only 100 of the digits are labelled.
     """
-    from omnirank.core.parallel import progress_bars
+    from omnirank.core.parallel import progress
     from omnirank.core.registry import default_method
     from omnirank.plots import score_map
 
@@ -37,7 +37,7 @@ def demo(
     data = _digits()
     method = default_method()
     say("Handwritten digits, 8 x 8 pixels each: which pixels tell the digits apart?\n", style="bold")
-    with progress_bars():
+    with progress():
         # the question is what distinguishes the digits, not what describes the images
         ranker = method.make(supervision=1.0, random_state=0, n_jobs=-1).fit(data)
     ranking = ranker.ranking_

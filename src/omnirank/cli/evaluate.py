@@ -107,12 +107,9 @@ def _evaluate_table(
     data: "Dataset", judged: Any, test: "Dataset | None", scheme: dict[str, Any], judging: dict[str, Any], csv: bool
 ) -> None:
     """Print measures on test examples, or over the folds of a scheme, beside those without a ranking."""
-    from omnirank.core.parallel import progress_bars
-
     measure = partial(_measured, train=data, test=test, scheme=scheme)
-    with progress_bars():
-        measured = measure(judged, judging)
-        baseline, name = _baseline(data, scheme.get("random_state", 0), judging, measure)
+    measured = measure(judged, judging)
+    baseline, name = _baseline(data, scheme.get("random_state", 0), judging, measure)
     examples = examples_in_words(data)
     if "labelled" in scheme:
         examples += f" (in each training part {scheme['labelled']})"
@@ -179,11 +176,8 @@ def _evaluate_parts(data: "ShardedDataset", judged: Any, test: Any, judging: dic
     """Print measures on test examples, or on a sample of the data that is held out."""
     import numpy as np
 
-    from omnirank.core.parallel import progress_bars
-
-    with progress_bars():
-        measured = _on_test(judged, data, test, judging)
-        baseline = _on_test(np.ones(data.n_features), data, test, judging | {"top": None})
+    measured = _on_test(judged, data, test, judging)
+    baseline = _on_test(np.ones(data.n_features), data, test, judging | {"top": None})
     size = f"{counted(data.n_examples, 'example')} in {counted(data.n_shards, 'file')}"
     n_test = getattr(next(iter(measured.values())), "n_test", 0) or test.n_examples
     how = f"{counted(n_test, 'example')} held out" if test is None else counted(n_test, "test example")
@@ -198,7 +192,6 @@ def _evaluate_relational(
 ) -> None:
     """Cross-validate a tree and a forest beside a constant prediction."""
     from omnirank.cli.tree import relational_tree
-    from omnirank.core.parallel import progress_bars
     from omnirank.evaluation.cross import evaluate_relational
     from omnirank.measures import MEASURES
     from omnirank.relational import RelationalForest
@@ -209,9 +202,8 @@ def _evaluate_relational(
         "forest": options.with_parameters(RelationalForest(random_state=seed, n_jobs=jobs), parameters),
     }
     note(*data.notes)
-    with progress_bars():
-        given: dict[str, Any] = {"folds": folds} if isinstance(folds, Path) else {"n_folds": folds}
-        results = evaluate_relational(models, data, **given, random_state=seed).summary
+    given: dict[str, Any] = {"folds": folds} if isinstance(folds, Path) else {"n_folds": folds}
+    results = evaluate_relational(models, data, **given, random_state=seed).summary
     if csv:
         print_frame(results)
         return

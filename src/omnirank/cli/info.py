@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli import options
-from omnirank.cli.options import as_typed
 from omnirank.cli.output import data_notes, note, print_csv, say, shortened, table
 from omnirank.cli.reading import ReadOptions, read_data
 from omnirank.core.text import amount_in_words, counted, numbers
@@ -39,7 +38,7 @@ def info(ctx: typer.Context, csv: options.Csv = False) -> None:
     elif not isinstance(data, Dataset):
         _print_tables(data)
     for text in data_notes(data):
-        say(f"note: {as_typed(text)}")
+        say(f"note: {text}")
 
 
 def _read(how: ReadOptions) -> Any:
@@ -145,7 +144,7 @@ def _memory(data: Any) -> str:
     try:
         samples = counted(growing_samples(data, 0, "auto").n_samples, "sample")
     except DataError as error:
-        return f"{fit} do not fit in memory: {as_typed(str(error))}"
+        return f"{fit} do not fit in memory: {error}"
     return f"{fit} do not fit in memory: trees are grown on {samples} of the rows"
 
 

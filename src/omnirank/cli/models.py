@@ -35,7 +35,6 @@ def fit(
     jobs: options.Jobs = -1,
 ) -> None:
     """Fit a forest or a tree that predicts, and write it."""
-    from omnirank.core.parallel import progress_bars
     from omnirank.data.containers import in_memory
 
     data = read_data(ctx.obj, parts=True, writes=(out,))
@@ -46,9 +45,8 @@ def fit(
         settings = {"n_trees": trees, "supervision": supervision, "random_state": seed, "n_jobs": jobs}
         model = _forest(data, **options.given_settings(**settings))
     options.with_parameters(model, options.assignments(parameters))
-    with progress_bars():
-        model.fit(data)
-    note(*data_notes(data), *supervision_lines(model))
+    model.fit(data)
+    note(*data_notes(data), *supervision_lines(model)[:1])
     with ending_on_sigterm():
         model.save(out)
     grown = model._trees()
@@ -83,21 +81,19 @@ def predict(
     explain: Annotated[int | None, option("--explain N", _EXPLAIN, min=1)] = None,
     jobs: options.Jobs = -1,
     ignore: reading.Ignore = None,
-    separator: reading.Separator = None,
     decimal: reading.Decimal = None,
     missing: reading.Missing = None,
     censored: reading.Censored = None,
     skip: reading.Skip = None,
     sheet: reading.Sheet = None,
-    encoding: reading.Encoding = None,
     read: reading.Read = None,
 ) -> None:
     """Predict the target of new examples by a model."""
     from omnirank.data.models import load_model
     from omnirank.ensembles.predictions import prediction_frame
 
-    cells: dict[str, Any] = {"separator": separator, "decimal": decimal, "missing": missing, "censored": censored}
-    cells |= {"skip": skip, "sheet": sheet, "encoding": encoding, "read": read}
+    cells: dict[str, Any] = {"decimal": decimal, "missing": missing, "censored": censored}
+    cells |= {"skip": skip, "sheet": sheet, "read": read}
     how = ReadOptions(str(data), ignore=ignore, key=key, **cells).keywords()
     in_parts = data.is_dir() or (any(sign in str(data) for sign in "*?[") and not data.exists())
     if not in_parts:

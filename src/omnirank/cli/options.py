@@ -1,9 +1,8 @@
-"""Options that commands share, how their values are read, and how texts of the library name them."""
+"""Options that commands share, how their values are read, and how they spell parameters of the library."""
 
 # no postponed annotations: typer reads them as objects
 
 import ast
-import re
 import shlex
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -177,14 +176,7 @@ _OPTION_OF = {
     "neighbors": "--among",
     "random_state": "--seed",
     "threshold": "--redundancy",
-    "types": "--nominal",
 }
-# A parameter and its value in a text: no call such as f(x=1), no file such as task=a.csv.
-_SETTING = re.compile(
-    r"""(?<![^\s(])(?<!\w\()([a-z_]+)=((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\{[^{}]*\}|\.\.\."""
-    r"""|\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\[\]'"])*\])"""
-    r"""|True\b|False\b|None\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w))"""
-)
 # The options of the command that runs: whether each is a flag.
 OPTIONS: ContextVar[Mapping[str, bool]] = ContextVar("omnirank_options", default=MappingProxyType({}))
 
@@ -203,7 +195,8 @@ def option_of(name: str, value: Any) -> str | None:
     options = OPTIONS.get()
     option = next((o for o in (_OPTION_OF.get(name), f"--{name.replace('_', '-')}") if o in options), None)
     if option is None:
-        return f"--read {shlex.quote(f'{name}={_typed(value)}')}" if "--read" in options and _is_key(name) else None
+        key = {"exclude": "ignore", "keys": "key", "types": "nominal"}.get(name, name)
+        return f"--read {_quoted(f'{key}={_typed(value)}')}" if "--read" in options and _is_key(key) else None
     if value is True and options[option]:
         return option
     texts = [*map(str, value)] if isinstance(value, list | tuple) else [_typed(value)]
@@ -228,25 +221,3 @@ def _is_key(name: str) -> bool:
     from omnirank.cli.reading import reading_keys
 
     return name in reading_keys()
-
-
-def as_typed(text: str) -> str:
-    """Return a text of the library with ``name=value`` as the option that sets it.
-
-    Examples
-    --------
-    >>> from omnirank.cli.options import OPTIONS, as_typed
-    >>> token = OPTIONS.set({"--task": False})
-    >>> as_typed("task=a.csv: counts? say task='regression', or bins=5")
-    'task=a.csv: counts? say --task regression, or bins=5'
-    >>> OPTIONS.reset(token)
-    """
-
-    def option(match: re.Match[str]) -> str:
-        try:
-            value = ast.literal_eval(match[2])
-        except (ValueError, SyntaxError):
-            return match[0]
-        return option_of(match[1], value) or match[0]
-
-    return _SETTING.sub(option, text)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from omnirank.cli.options import as_typed
 from omnirank.core.text import counted, harmless
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def problem(kind: str, text: str, style: str) -> None:
 def note(*texts: str) -> None:
     """Print lines on the error stream that the user should read, but that are no result."""
     for text in texts:
-        problem("note", as_typed(text), "bold")
+        problem("note", text, "bold")
 
 
 def table(columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Any]], whole: Sequence[str] = ()) -> None:

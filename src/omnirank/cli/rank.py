@@ -35,7 +35,6 @@ def rank(
     method: options.Method = None,
     top: options.Top = None,
     trees: options.Trees = None,
-    max_seconds: Annotated[float | None, option("--max-seconds S", "Time limit for growing trees.")] = None,
     parameters: options.Set = None,
     significance: Annotated[bool, option("--significance", _SIGNIFICANCE)] = False,
     given: Annotated[str | None, option("--given others", _GIVEN)] = None,
@@ -76,7 +75,7 @@ def rank(
         check("given", given, choice("others"))
         refuse({"--given": not significance}, "needs --significance")
     data = with_few_labels(data, labelled, seed)
-    settings = {"random_state": seed, "n_jobs": jobs, "n_trees": trees, "max_seconds": max_seconds}
+    settings = {"random_state": seed, "n_jobs": jobs, "n_trees": trees}
     chosen, ranker = ranker_of(data.task, method, parameters, supervision=supervision, **settings)
     ranker, ranking, seconds = _ranked(ranker, data, significance, given)
     k = top or _SHOWN
@@ -95,29 +94,26 @@ def rank(
 
 def _ranked(ranker: Any, data: Any, significance: bool, given: str | None) -> "tuple[Any, Ranking, float]":
     """The fitted ranker, its ranking, with p values if wanted, and its seconds."""
-    from omnirank.core.parallel import progress_bars
-
     start = time.perf_counter()
-    with progress_bars():
-        own = getattr(ranker, "with_p_values", lambda: None)() if significance else ranker
-        if own is None:
-            from omnirank.evaluation.significance import significance as tested
+    own = getattr(ranker, "with_p_values", lambda: None)() if significance else ranker
+    if own is None:
+        from omnirank.evaluation.significance import significance as tested
 
-            ranking = tested(ranker, data, given=given)
-        else:  # its own fit gives p values
-            ranker = own.fit(data)
-            ranking = ranker.ranking_
-            if given:
-                from omnirank.evaluation.conditional import with_given_others
+        ranking = tested(ranker, data, given=given)
+    else:  # its own fit gives p values
+        ranker = own.fit(data)
+        ranking = ranker.ranking_
+        if given:
+            from omnirank.evaluation.conditional import with_given_others
 
-                ranking = with_given_others(ranking, data, None, ranker.random_state, ranker.n_jobs)
+            ranking = with_given_others(ranking, data, None, ranker.random_state, ranker.n_jobs)
     return ranker, ranking, time.perf_counter() - start
 
 
 def _notes(data: Any, ranker: Any, ranking: "Ranking") -> list[str]:
     unlabelled = data.n_targets and not n_labelled(data)
     notes = ["no example has a label: features are ranked without target"] if unlabelled else []
-    notes += [*data_notes(data), *supervision_lines(ranker)]
+    notes += [*data_notes(data), *supervision_lines(ranker)[:1]]
     if len(ranking) > 1 and ranking.scores.min() == ranking.scores.max():
         equal = f"all scores are equal ({ranking.scores[0]:.4g})"
         notes.append(f"{equal}: the order is that of the data and means nothing")
@@ -173,13 +169,10 @@ def _print_relevance(ranking: "Ranking") -> None:
     """Print how many features are relevant, and what the columns of p values are."""
     from omnirank.core.ranking.certainty import ALPHA, CORRECTIONS, p_value_columns
 
-    test = "" if ranking.p_value_test is None else f"{ranking.p_value_test}, "
+    test = "" if ranking.p_value_test is None else f", {ranking.p_value_test}"
     n, features, correction = len(ranking.relevant()), counted(len(ranking), "feature"), CORRECTIONS["fdr"]
-    say(f"{n} of {features} {'is' if n == 1 else 'are'} relevant at alpha = {ALPHA} ({test}{correction})")
-    say(
-        f"p_value: raw, of the single feature; p_adjusted: corrected for {features} ({correction}); "
-        f"relevant: p_adjusted <= {ALPHA}"
-    )
+    say(f"{n} of {features} {'is' if n == 1 else 'are'} relevant: p_adjusted is at most {ALPHA} ({correction}{test})")
+    say(f"p_value: of the feature alone; p_adjusted: corrected for testing {features}")
     if ranking.p_given_others is not None:
         adds = p_value_columns(ranking.p_values, ranking.p_given_others)["adds"]
         say(f"adds: whether it tells what the other features do not; {counted(int(adds.sum()), 'feature')} here")

@@ -27,21 +27,22 @@ def _option(declaration: str, text: str, **more: Any) -> Any:
 
 
 Ignore = Annotated[list[str] | None, _option("--ignore COLUMNS", "Columns to leave out.")]
-Separator = Annotated[str | None, _option("--separator CHAR", "Character between the cells of a text file.")]
 Missing = Annotated[
-    list[str] | None, _option("--missing TEXT", "Text of a missing cell besides ?, NA, NaN, ...; repeatable.")
+    list[str] | None, _option("--missing TEXT", "Text of a missing cell besides NA, ?, ...; repeatable.")
 ]
 Decimal = Annotated[str | None, _option("--decimal SIGN", "Decimal sign: . (default), a comma, or ., for either.")]
 Censored = Annotated[
     str | None,
-    _option("--censored HOW", "What <0.01 is: missing, limit or half (default: an error)."),
+    _option("--censored HOW", "What <0.01 is: missing, limit or half of it."),
 ]
 Skip = Annotated[int | None, _option("--skip N", "Number of lines above the table.", min=0)]
-Sheet = Annotated[str | None, _option("--sheet NAME", "Sheet of a workbook, by name or number (default: the first).")]
-Encoding = Annotated[str | None, _option("--encoding NAME", "Encoding of text files, such as cp1252 (default: utf-8).")]
+Sheet = Annotated[str | None, _option("--sheet NAME", "Sheet of a workbook, by name or number from 1.")]
 Read = Annotated[
     list[str] | None,
-    _option("--read KEY=VALUE", "Other keywords of om.load, such as header=no or features=3-20; repeatable."),
+    _option(
+        "--read KEY=VALUE",
+        "Other keywords of om.load: nominal=site, encoding=cp1252, header=no, ...; repeatable.",
+    ),
 ]
 _DATA = (
     "A file (CSV, TSV, Excel, ODS, ARFF, Parquet, AnnData, MATLAB, CLUS settings, facts), a folder of CSV or Parquet "
@@ -52,7 +53,7 @@ _TARGET = (
     "several tables table.column; of facts, their file. Without a target, features are ranked by how they cluster the "
     "data."
 )
-_KEY = "Columns that identify the examples; of several tables films=id, ratings.film=films, visits=* (no identifier)."
+_KEY = "Columns that identify the examples; of several tables films=id, ratings.film=films, visits=* (none)."
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,13 @@ class ReadOptions:
     ignore: Ignore = None
     key: Annotated[list[str] | None, _option("--key COLUMNS", _KEY)] = None
     groups: Annotated[
-        list[str] | None, _option("--groups COLUMNS", "Columns of examples that belong together: patients, sites.")
+        list[str] | None, _option("--groups COLUMNS", "Columns of what belongs together, such as patients.")
     ] = None
-    nominal: Annotated[list[str] | None, _option("--nominal COLUMNS", "Columns of numbers to take as categories.")] = (
-        None
-    )
-    separator: Separator = None
     decimal: Decimal = None
     missing: Missing = None
     censored: Censored = None
     skip: Skip = None
     sheet: Sheet = None
-    encoding: Encoding = None
     read: Read = None
 
     def keywords(self) -> dict[str, Any]:
@@ -88,12 +84,12 @@ class ReadOptions:
         Examples
         --------
         >>> from omnirank.cli.reading import ReadOptions
-        >>> ReadOptions("a.csv", ["x", "y"], separator="\\\\t", read=["header=no"]).keywords()
+        >>> ReadOptions("a.csv", ["x", "y"], read=["separator=\\\\t", "header=no"]).keywords()
         {'target': ['x', 'y'], 'separator': '\\t', 'header': False}
         """
         given = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("data", "read")}
         values: dict[str, Any] = {name: value for name, value in given.items() if value not in (None, [])}
-        for name in {"target", "ignore", "key", "groups", "nominal"} & values.keys():
+        for name in {"target", "ignore", "key", "groups"} & values.keys():
             values[name] = values[name] if len(values[name]) > 1 else values[name][0]
         rare: dict[str, Any] = {
             name: _CONSTANTS.get(text.lower(), int(text) if name in ("header", "skip") and text.isdecimal() else text)

@@ -31,7 +31,6 @@ def report(
     stability, other methods.
     """
     from omnirank.core.errors import ParameterError
-    from omnirank.core.parallel import progress_bars
     from omnirank.core.ranking.ranking import Ranking
     from omnirank.report import write_report, write_study_report
     from omnirank.report.page import PAGES
@@ -51,7 +50,7 @@ def report(
         stems = {path.stem for path in rankings}
         named = {path.stem if len(stems) == len(rankings) else str(path): Ranking.load(path) for path in rankings}
         note(*() if data is None else data.notes)
-        with progress_bars(), ending_on_sigterm():
+        with ending_on_sigterm():
             reported = named if len(named) > 1 else next(iter(named.values()))
             write_report(reported, out, data, fits=fits, title=title, n_jobs=jobs)
     say(f"report written to {out}")

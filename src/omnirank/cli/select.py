@@ -39,7 +39,6 @@ def select(
     folds: Annotated[
         int | None, option("--folds K", "Number of folds (default: 10, fewer for few labels).", min=2)
     ] = None,
-    neighbors: Annotated[int | None, option("--neighbors -n K", "Number of neighbours.", min=1)] = None,
     alpha: Annotated[float, option("--alpha P", "Level of significance (default: 0.05).")] = 0.05,
     trees: options.Trees = None,
     parameters: options.Set = None,
@@ -55,7 +54,6 @@ def select(
     Chosen is the smallest number of top features that predicts as well as the best number, within one standard error.
     The features are ranked anew in every fold, without the test examples. Of several tables, relations are kept.
     """
-    from omnirank.core.parallel import progress_bars
     from omnirank.data.dataset import Dataset
     from omnirank.evaluation.selection import select as select_features
 
@@ -69,10 +67,9 @@ def select(
     data = options.with_few_labels(whole, labelled, seed)
     settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
-    judging: dict[str, Any] = {"by": by, "measure": measure, "n_neighbors": neighbors, "n_folds": folds, "alpha": alpha}
+    judging: dict[str, Any] = {"by": by, "measure": measure, "n_folds": folds, "alpha": alpha}
     judging["redundancy"] = redundancy
-    with progress_bars():
-        result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
+    result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
     if out is not None and result.names:
         write_data(result.apply(whole), out)
@@ -141,7 +138,6 @@ def stability(
 
     Printed are intervals of ranks, and how often a feature is among the top 1, 2, 4, ...
     """
-    from omnirank.core.parallel import progress_bars
     from omnirank.evaluation.stability import stability as rank_resamples
 
     check_ending(out, (".csv",))
@@ -149,8 +145,7 @@ def stability(
     settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision, "n_trees": trees}
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
     drawn: dict[str, Any] = {"n_resamples": resamples, "resample": resample, "share": share, "level": level}
-    with progress_bars():
-        result = rank_resamples(ranker.fit(data), data, **drawn, random_state=seed, n_jobs=jobs)
+    result = rank_resamples(ranker.fit(data), data, **drawn, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
     frame = result.to_frame()
     if out is not None:

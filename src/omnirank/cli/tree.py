@@ -57,7 +57,7 @@ def tree(
         refuse(of_one_table, "is for one table: leave it out for several")
         model, pruned = relational_tree(data, **settings), False
     options.with_parameters(model, options.assignments(parameters)).fit(data)
-    note(*data_notes(data), *supervision_lines(model))
+    note(*data_notes(data), *supervision_lines(model)[:1])
     text = (export_json if json else export_graphviz if dot else export_text)(model)
     grown = model.tree_
     note(f"{data.task}: {counted(grown.n_nodes, 'node')}, {counted(grown.n_leaves, 'leaf')}, depth {grown.max_depth}")
@@ -77,7 +77,7 @@ def _sample_of(data: "ShardedDataset", seed: int) -> "Dataset":
     sample = data.sample(root_entropy(seed))
     note(
         f"the examples do not fit in memory: the tree is grown on {sample.n_examples} of {data.n_examples}, drawn at "
-        "random; max_memory='2G' allows more"
+        "random; --read max_memory=2G allows more"
     )
     return sample
 

@@ -122,9 +122,7 @@ class RankingFiles:
 
     def write(self, ranking: "Ranking", k: int, data: Any, **about: Any) -> None:
         """Write the files; the picture shows the k best features, the report takes the data and what is about them."""
-        from omnirank.core.parallel import progress_bars
-
-        with progress_bars(), ending_on_sigterm():
+        with ending_on_sigterm():
             for path in self.out:
                 if path.suffix.lower() in _PICTURES:
                     write_picture(ranking.plot(k=k), path)

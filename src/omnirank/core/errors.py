@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, overload
 
@@ -40,14 +41,15 @@ class _Shown(str):
         return str(self)
 
 
-_SOME = _Shown("...")
+# How a command spells a parameter and its value; None where it has no option for it.
+SPELLING: ContextVar[Callable[[str, Any], str | None]] = ContextVar("omnirank_spelling", default=lambda *_: None)
 
 
-def setting(name: str, value: Any = _SOME) -> str:
+def setting(name: str, value: Any = ...) -> str:
     """Return how a text names a parameter and its value.
 
-    Every text that names a parameter and a value (errors, warnings, notes) has it from here, so that commands can print
-    the option instead.
+    Every text that names a parameter and a value (errors, warnings, notes) has it from here, so that commands print
+    the option instead (`SPELLING`).
 
     Examples
     --------
@@ -57,7 +59,10 @@ def setting(name: str, value: Any = _SOME) -> str:
     """
     if getattr(value, "shape", None) == ():  # numpy.int64(3) reads 3
         value = value.item()
-    text = repr(value)
+    option = SPELLING.get()(name, value)
+    if option is not None:
+        return option
+    text = "..." if value is ... else repr(value)
     return f"{name}={text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '...'}"
 
 

@@ -50,7 +50,7 @@ def run_parallel(
         (threads by default, or processes, or a Dask cluster) is used as it stands.
     progress : bool or None
         Whether to show a progress bar on the standard error stream when the work takes longer than two
-        seconds. None is as said by `progress_bars`. Nothing is shown where that stream is not a terminal.
+        seconds. None is as said by `progress`. Nothing is shown where that stream is not a terminal.
     description : str
         What the progress bar says.
 
@@ -171,13 +171,18 @@ def blocks(n_items: int, n_blocks: int) -> list[range]:
 
 
 @contextmanager
-def progress_bars(shown: bool = True) -> Iterator[None]:
-    """Show progress bars for all long work inside the ``with`` block.
+def progress(shown: bool = True) -> Iterator[None]:
+    """Show progress bars for all long work inside the ``with`` block, on a terminal.
+
+    Parameters
+    ----------
+    shown : bool
+        Whether to show them.
 
     Examples
     --------
-    >>> from omnirank.core.parallel import progress_bars, run_parallel
-    >>> with progress_bars():
+    >>> from omnirank.core.parallel import progress, run_parallel
+    >>> with progress():
     ...     run_parallel(abs, [-1, 1], description="growing trees")
     [1, 1]
     """

@@ -7,6 +7,7 @@ A `Domain` is what a parameter may be, for the computer and in words; ``|`` join
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -22,6 +23,25 @@ _LARGEST_COUNT = 2**31 - 1
 _LARGEST = 1e300
 # SeedSequence keeps (entropy, spawn key) pairs apart only while the entropy fits its pool of four words.
 ENTROPY_BITS = 128
+
+
+class Hinting:
+    """Base of estimators: a parameter that they do not have is refused with the one that is probably meant.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> om.EnsembleRanker(n_estimators=10)
+    Traceback (most recent call last):
+    TypeError: EnsembleRanker has no parameter 'n_estimators' (did you mean 'n_trees'?)
+    """
+
+    def __new__(cls, *values: Any, **settings: Any) -> Any:
+        """Check the names before the constructor runs."""
+        known = inspect.signature(cls.__init__).parameters
+        for name in settings.keys() - known.keys():
+            raise TypeError(f"{cls.__name__} has no parameter {name!r}{did_you_mean(name, known)}")
+        return super().__new__(cls)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -62,8 +63,39 @@ def _decimals(values: Sequence[float]) -> int | None:
     return max(0, 3 - math.floor(math.log10(largest)))
 
 
+# Rows of the tables in notebooks.
+_SHOWN_ROWS = 10
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 _IRREGULAR = {"leaf": "leaves", "class": "classes", "category": "categories"}
+
+
+class Shown:
+    """Base of results: a short text for people, and in notebooks the first rows of the table where there is one.
+
+    Examples
+    --------
+    >>> from omnirank.core.text import Shown
+    >>> class Result(Shown):
+    ...     summary = "2 < 3"
+    >>> Result(), Result()._repr_html_()
+    (<Result: 2 < 3>, '<p><b>2 &lt; 3</b></p>')
+    """
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._in_words()}>"
+
+    def _in_words(self) -> str:
+        summary: Any = self.summary  # type: ignore[attr-defined]
+        return str(summary() if callable(summary) else summary)
+
+    def _repr_html_(self) -> str:
+        title = f"<p><b>{html.escape(self._in_words())}</b></p>"
+        if not hasattr(self, "to_frame"):
+            return title
+        frame = self.to_frame()
+        more = len(frame) - _SHOWN_ROWS
+        table = frame.head(_SHOWN_ROWS).to_html(index=False, border=0, float_format="{:.4g}".format)
+        return f"{title}{table}{f'<p>... {more} more</p>' if more > 0 else ''}"
 
 
 def counted(number: int, what: str) -> str:
@@ -103,6 +135,12 @@ def ordinal(number: int) -> str:
 _MOST_SIMILAR = 3
 # What other libraries call parameters.
 _HABITS = {"n_estimators": "n_trees", "n_splits": "n_folds", "scoring": "measure"}
+# What other libraries have elsewhere.
+_ELSEWHERE = {
+    "class_weight": "give sample_weight to fit",
+    "groups": "give groups to fit",
+    "verbose": "use om.progress()",
+}
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -115,7 +153,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     (" (did you mean 'parameters'?)", '')
     """
     close = _close(str(name), known, 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    elsewhere = _ELSEWHERE.get(str(name))
+    return f" (did you mean {close[0]!r}?)" if close else f" ({elsewhere})" if elsewhere else ""
 
 
 def _close(name: str, known: Iterable[str], n: int) -> list[str]:
@@ -153,7 +192,7 @@ def files_like(path: str | Path) -> str:
 def supervision_lines(model: Any) -> list[str]:
     """Return the level of supervision of a fitted model, why it is that one, and the values of the others, in words."""
     reason = getattr(model, "supervision_reason_", None)
-    if reason is None or reason == "all examples are labelled":
+    if reason in (None, "all examples are labelled", "there is no target"):
         return []
     lines = [f"supervision {model.supervision_:g}: {reason}"]
     if model.supervision_curve_:

@@ -14,7 +14,7 @@ from scipy import sparse
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parallel import parallel_results, worker_count
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.text import amount_in_words, counted, did_you_mean
+from omnirank.core.text import Shown, amount_in_words, counted, did_you_mean
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike
 from omnirank.data.table import Table, chosen_numbers, is_sparse
@@ -34,7 +34,7 @@ _MOST_BYTES = 2**34
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Shown):
     """Contributions of the features to predictions; `base` plus the contributions is the prediction.
 
     Attributes
@@ -65,7 +65,7 @@ class Explanation:
     >>> forest = om.PCTForestClassifier(n_trees=20, random_state=0).fit(data)
     >>> explanation = forest.explain(data.take(slice(0, 60)))
     >>> explanation
-    Explanation(60 examples, 4 features, classification: setosa, versicolor, virginica)
+    <Explanation: 60 examples, 4 features, classification: setosa, versicolor, virginica>
     >>> bool(abs(explanation.prediction - forest.predict_means(data.take(slice(0, 60)))).max() < 1e-12)
     True
     >>> explanation.example(0).columns.tolist()
@@ -179,10 +179,10 @@ class Explanation:
             chosen = first_largest(self.prediction[rows])
         return self.contributions[rows, :, chosen], chosen
 
-    def __repr__(self) -> str:
+    def _in_words(self) -> str:
         shown = ", ".join(self.column_names[:3]) + (", ..." if len(self.column_names) > 3 else "")
         examples, features = counted(len(self.base), "example"), counted(len(self.feature_names), "feature")
-        return f"Explanation({examples}, {features}, {self.task}: {shown})"
+        return f"{examples}, {features}, {self.task}: {shown}"
 
 
 class Explaining:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError, logger
 from omnirank.core.files import StoredArrays
-from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice
+from omnirank.core.parameters import JOBS, SEED, Domain, Hinting, check, check_parameters, choice
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
@@ -81,7 +81,7 @@ class Training:
         return cls(whole, used, data, data.target_columns(rules), level)
 
 
-class PCTPredictor(SavedModel, BaseEstimator):
+class PCTPredictor(Hinting, SavedModel, BaseEstimator):
     """Base of the predictors; subclasses grow trees in ``fit``, name them in ``_trees`` and take those of a file."""
 
     supported_tasks: ClassVar[Sequence[str]]

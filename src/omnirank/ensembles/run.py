@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from omnirank.core.errors import ConstantTargetError, DataError, logger
-from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
+from omnirank.core.parallel import on_cluster, progress, run_parallel, worker_count
 from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
@@ -420,7 +420,7 @@ class _SampleGrower:
     def __call__(self, given: tuple[SampleTask, Any]) -> Any:
         task, before = given
         data = replace(self.growing(self.dealt.read(task.sample), self.n_jobs), feature_weights=self.weights)
-        with progress_bars(False):  # there is one for all samples
+        with progress(False):  # there is one for all samples
             try:
                 return self.work.extended(self.work.prepare(data), task, self.n_jobs, before)
             except ConstantTargetError:

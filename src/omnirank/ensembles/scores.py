@@ -192,7 +192,7 @@ SCORES = {
     ),
     "unbiased": Score(
         "omnirank.ensembles.unbiased:unbiased",
-        "How much tests of the feature reduce impurity, confirmed by other examples; 0 on average for noise",
+        "How much the feature helps trees to predict examples that they have not seen; noise scores 0 on average",
         "Li et al.: A debiased MDI feature importance measure for random forests. NeurIPS 2019",
         preparation="omnirank.ensembles.unbiased:described_parts",
         on_demand=True,

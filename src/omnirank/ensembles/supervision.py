@@ -344,16 +344,19 @@ def _compared(losses: Mapping[float, np.ndarray], weight: np.ndarray, errors: fl
     """Choose by the losses of the same examples at several levels."""
     curve = {w: float(np.average(values, weights=weight)) for w, values in sorted(losses.items())}
     best = min(curve, key=lambda w: (curve[w], -w))
-    reason = f"loss {curve[best]:.4g} in cross-validation of the labelled examples"
+    without = f"{curve.get(1.0, np.nan):.3g} without"
     if 1.0 not in curve:
-        return Supervision(best, f"{reason}, the smallest; they are too few to leave the others out", curve)
+        error = f"error {curve[best]:.3g} in cross-validation, the smallest"
+        return Supervision(best, f"{error}; the labelled examples are too few to leave the others out", curve)
     if best == 1:
-        return Supervision(1.0, f"{reason}, the smallest", curve)
+        reason = f"unlabelled examples did not help (error {without}, larger with them), so they were ignored"
+        return Supervision(1.0, reason, curve)
     gain, noise = _gain(losses[best], losses[1.0], weight)
-    beside = f"{curve[1.0]:.4g} without unlabelled ones, standard error of the difference {noise:.2g}"
+    errors_of_both = f"error {curve[best]:.3g} with, {without}, standard error of the difference {noise:.2g}"
     if gain > errors * noise:
-        return Supervision(best, f"{reason}; {beside}", curve)
-    return Supervision(1.0, f"{reason} at {best:g}, not smaller by a standard error: {beside}", curve)
+        return Supervision(best, f"unlabelled examples helped ({errors_of_both})", curve)
+    reason = f"unlabelled examples did not clearly help ({errors_of_both}), so they were ignored"
+    return Supervision(1.0, reason, curve)
 
 
 def _gain(one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -385,7 +388,7 @@ def _by_measure(compared: _Comparison, name: str | None) -> Supervision:
     how = f"{compared.n_folds}-fold cross-validation of the labelled examples"
     reason = f"{judged_by.title} {curve[level]:.4g} in {how}"
     if 1.0 in curve:
-        reason += ", the best" if level == 1 else f"; {curve[1.0]:.4g} at level 1"
+        reason += ", the best" if level == 1 else f"; {curve[1.0]:.4g} without unlabelled examples"
     return Supervision(level, reason, dict(sorted(curve.items())))
 
 

@@ -34,8 +34,8 @@ from scipy.special import gammaincc, ndtri
 from scipy.stats import rankdata
 
 from omnirank.core.blas_threads import one_blas_thread
-from omnirank.core.errors import DataError
-from omnirank.core.parallel import progress_bars, run_parallel
+from omnirank.core.errors import DataError, setting
+from omnirank.core.parallel import progress, run_parallel
 from omnirank.core.ranking.certainty import ALPHA, p_value_columns
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy
@@ -138,7 +138,9 @@ def told_by_another(ranking: Ranking, dataset: Dataset, seed: RandomState, n_job
 def _question(dataset: Dataset, weight: np.ndarray | None, entropy: int, n_jobs: int | None) -> _Question:
     """A question about no features yet."""
     if dataset.target is None:
-        raise DataError("given='others' asks what a feature adds about a target, and these data have none")
+        raise DataError(
+            f"{setting('given', 'others')} asks what a feature adds about a target, and these data have none"
+        )
     rows = dataset.labelled if weight is None else dataset.labelled & (weight > 0)
     data = dataset.take(rows)
     # of mean 1: leaves count them
@@ -184,7 +186,7 @@ class _Question:
         assert self.lines is not None
         others = [f for j, features in enumerate(self.asked) if j != i for f in features]
         both = np.hstack([self.target, _components(self.lines.columns[i])])
-        with one_blas_thread(), progress_bars(False):
+        with one_blas_thread(), progress(False):
             left, used = self._residuals(both, i, others, int(kernel_seed(self.entropy, i)))
         n = self.target.shape[1]
         return covariance_p_value(left[:, :n], left[:, n:], self.weight, self.groups, used)

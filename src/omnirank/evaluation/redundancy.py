@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, count, number
 from omnirank.core.seeds import stream
-from omnirank.core.text import counted
+from omnirank.core.text import Shown, counted
 from omnirank.data.containers import FeaturesLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
@@ -55,8 +55,8 @@ class FeatureGroup:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Redundancy:
+@dataclass(frozen=True, eq=False, repr=False)
+class Redundancy(Shown):
     """Features in groups that stand for each other.
 
     Parameters
@@ -85,9 +85,6 @@ class Redundancy:
 
     def __str__(self) -> str:
         return self.summary
-
-    def __repr__(self) -> str:
-        return f"<Redundancy: {self.summary}>"
 
     @property
     def summary(self) -> str:

@@ -17,7 +17,7 @@ from omnirank.core.immutable import which_names
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.text import counted, with_error
+from omnirank.core.text import Shown, counted, with_error
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
@@ -57,8 +57,8 @@ _FOLDS_KEY = 2**31 + 2
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class SelectionCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectionCurve(Shown):
     """Cross-validated performance over the number of top features.
 
     Parameters
@@ -103,9 +103,6 @@ class SelectionCurve:
         for name, array in (("sizes", sizes), ("values", values)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-
-    def __repr__(self) -> str:
-        return f"<SelectionCurve: {self.summary}>"
 
     @property
     def n_folds(self) -> int:
@@ -213,8 +210,8 @@ def selection_sizes(n_features: int) -> list[int]:
     return sorted({size for size in powers if size < n_features} | {n_features})
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection(Shown):
     """The features to keep.
 
     Parameters

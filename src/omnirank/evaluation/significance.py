@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parallel import progress_bars, run_parallel
+from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.parallel import progress, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
 from omnirank.core.ranking.certainty import COPIES_TEST
 from omnirank.core.ranking.ranking import Ranking
@@ -113,7 +113,7 @@ def significance(
         if groups is not None:
             raise DataError(f"groups need all examples in memory: {X.why_not_in_memory}")
         if given is not None:
-            raise DataError(f"given='others' needs all examples in memory: {X.why_not_in_memory}")
+            raise DataError(f"{setting('given', 'others')} needs all examples in memory: {X.why_not_in_memory}")
         own = _own_p_values(clone(ranker), method, random_state, n_jobs)
         if own is None:
             raise DataError(
@@ -176,7 +176,7 @@ class _Round:
         weights = check_feature_weights(getattr(self.ranker, "feature_weights", None), self.dataset)
         if weights is not None:
             settings["feature_weights"] = np.tile(np.maximum(weights, 0.0), 2)
-        with progress_bars(False):
+        with progress(False):
             ranking = _with(clone(self.ranker), **settings).fit(doubled, **self.given).ranking_
         scores: np.ndarray = ranking.scores
         return scores

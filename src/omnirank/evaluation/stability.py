@@ -14,6 +14,7 @@ from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, number
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.text import Shown
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata
@@ -34,8 +35,8 @@ _TOLD = 3
 _RESAMPLES_KEY = 2**31 + 3
 
 
-@dataclass(frozen=True, eq=False)
-class Stability(PickledWithoutCaches):
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Shown, PickledWithoutCaches):
     """Ranks of features over resamples of the examples.
 
     Parameters
@@ -149,9 +150,6 @@ class Stability(PickledWithoutCaches):
 
     def __str__(self) -> str:
         return self.summary
-
-    def __repr__(self) -> str:
-        return f"<Stability: {self.summary}>"
 
     @property
     def summary(self) -> str:

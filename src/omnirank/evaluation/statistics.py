@@ -27,7 +27,7 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice, count, number
 from omnirank.core.ranking.certainty import stepped_up
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.text import counted
+from omnirank.core.text import Shown, counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """How methods compare over data sets, as `compare_methods` returns it.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from omnirank.plots.curves import plot_convergence, plot_curves, plot_selection
 from omnirank.plots.methods import plot_critical_difference, plot_differences, plot_grid, plot_radar
+from omnirank.plots.points import plot_predictions, plot_trade_off
 from omnirank.plots.ranking import (
     plot_explanation,
     plot_fuji,
@@ -25,6 +26,7 @@ __all__ = [
     "plot_group_shares",
     "plot_hierarchy",
     "plot_overlay",
+    "plot_predictions",
     "plot_radar",
     "plot_rank_intervals",
     "plot_ranking",
@@ -32,6 +34,7 @@ __all__ = [
     "plot_selection",
     "plot_significance",
     "plot_target_scores",
+    "plot_trade_off",
     "plot_tree",
     "score_map",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
 _NARROW = 0.75
 # p values below are drawn here: what is smaller says nothing more, since no test is exact so far out.
 SMALLEST_P = 1e-12
-# Width of an entry of the legend, in inches.
-_ENTRY = 1.7
+# Inches: width of an entry of a legend, and where a legend begins below ticks and label of the axis.
+_ENTRY, _BELOW = 1.7, -0.4
+# Characters of a line below narrow axes.
+_WRAPPED = 36
 
 
 def plot_ranking(
@@ -79,7 +82,7 @@ def plot_ranking(
     shown = ranking.order[:k]
     scores = ranking.scores[shown]
     if ax is None:
-        ax = new_axes(width=7.0, height=1.1 + 0.28 * len(shown))
+        ax = new_axes(width=5.8, height=1.1 + 0.28 * len(shown))
     places = np.arange(len(shown))
     alphas: Any = _alphas(ranking, shown)
     dots = len(scores) > 1 and 0 < _NARROW * scores.max() < scores.min()
@@ -139,7 +142,7 @@ def plot_fuji(
     curves = [comparisons] if isinstance(comparisons, RankingComparison) else list(comparisons)
     if labels is not None and len(labels) != len(curves):
         raise ParameterError("labels", labels, there_are(len(curves), "comparison"))
-    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
+    ax = new_axes(width=5.8, height=4.0) if ax is None else ax
     for i, curve in enumerate(curves):
         name = "" if labels is None else f"{labels[i]}, "
         style: dict[str, Any] = {"marker": "o" if curve.n_features <= 30 else None, "markersize": 3.5, "linewidth": 1.6}
@@ -160,7 +163,7 @@ def _title(ranking: Ranking, n_shown: int) -> str:
 
 
 def plot_scores(
-    ranking: Ranking, ax: Axes | None = None, *, reference: ArrayLike | None = None, cut: int | None = None
+    ranking: Ranking, ax: Axes | None = None, *, reference: ArrayLike | Ranking | None = None, cut: int | None = None
 ) -> Axes:
     """Draw the scores over the rank, with what chance gives and where to cut.
 
@@ -170,9 +173,10 @@ def plot_scores(
         What to draw; the band is one standard error to either side, where the ranking has them.
     ax : Axes, optional
         Where to draw; by default a new figure.
-    reference : array-like, optional
-        Scores of features that tell nothing, such as those of the same method for a shuffled target; drawn from the
-        largest to the smallest.
+    reference : array-like or Ranking, optional
+        Scores of features that tell nothing, such as those of the same method for a shuffled target, drawn from the
+        largest to the smallest; or another ranking of the same features, drawn in the order of the first and scaled to
+        the same largest score.
     cut : int, optional
         Number of features to keep.
 
@@ -187,7 +191,7 @@ def plot_scores(
     """
     n = len(ranking)
     check("cut", cut, choice(None) | count(1, n, "features"))
-    ax = new_axes(width=6.4, height=3.6) if ax is None else ax
+    ax = new_axes(width=5.8, height=3.6) if ax is None else ax
     places, order = np.arange(1, n + 1), ranking.order
     scores = ranking.scores[order]
     dots = {"marker": "o", "markersize": 3.5} if n <= LINEAR else {}
@@ -195,7 +199,14 @@ def plot_scores(
     if ranking.standard_errors is not None:
         errors = ranking.standard_errors[order]
         ax.fill_between(places, scores - errors, scores + errors, color=BAR, alpha=0.2, linewidth=0, zorder=2)
-    if reference is not None:
+    if isinstance(reference, Ranking):
+        scale = scores[0] / (reference.scores.max() or 1.0)
+        values = dict(zip(reference.names, reference.scores * scale, strict=True))
+        if values.keys() != set(ranking.names):
+            raise DataError("the rankings are not of the same features")
+        shown, label = [values[ranking.names[i]] for i in order], f"{reference.method}, scaled"
+        ax.plot(places, shown, "o", color=CHOSEN, markersize=3, label=label, zorder=2)
+    elif reference is not None:
         chance = np.sort(np.asarray(reference, dtype=np.float64))[::-1]
         ranks = np.arange(1, len(chance) + 1)
         ax.plot(ranks, chance, color=FAINT, linestyle="--", linewidth=1.4, label="shuffled target", zorder=2)
@@ -237,7 +248,7 @@ def plot_significance(
         raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
     shown = ranking.order[:k]
     corrected = adjusted_p_values(ranking.p_values, correction)[shown]
-    ax = new_axes(width=7.0, height=1.2 + 0.24 * len(shown)) if ax is None else ax
+    ax = new_axes(width=5.8, height=1.2 + 0.24 * len(shown)) if ax is None else ax
     values = -np.log10(np.maximum(corrected, SMALLEST_P))
     colours = [BAR if p <= alpha else FAINT for p in corrected]
     places = np.arange(len(shown))
@@ -252,7 +263,7 @@ def plot_significance(
 
 
 def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
-    """Draw the intervals of the ranks of the first k features, best at the top.
+    """Draw the intervals of the ranks of the first k features, the smallest mean rank at the top.
 
     Parameters
     ----------
@@ -273,25 +284,29 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'c', 'b']
     """
+    from matplotlib.transforms import ScaledTranslation
+
     check("k", k, count(1))
     shown = stability.order[:k]
-    ax = new_axes(width=7.0, height=1.3 + 0.28 * len(shown)) if ax is None else ax
+    listed = np.argsort(stability.mean_ranks[shown], kind="stable")  # their places in the list, from 0
+    shown = shown[listed]
+    ax = new_axes(width=5.8, height=1.3 + 0.28 * len(shown)) if ax is None else ax
     places = np.arange(len(shown))
     lower, upper = stability.lower[shown], stability.upper[shown]
     # of few resamples the ends are those of all: no interval of a level
     what = "smallest to largest rank" if stability.is_range else f"{100 * stability.level:g} % interval"
     ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=what)
     ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
-    ax.plot(places + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
+    ax.plot(listed + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
     n = len(stability.names)
-    rank_axis(ax, n, f"rank over {stability.drawn}", left=0.5 if n <= LINEAR else 0.9)
-    if n > LINEAR:
-        ax.xaxis.set_major_formatter("{x:g}")
+    words = textwrap.wrap(f"rank over {stability.drawn}", _WRAPPED)
+    rank_axis(ax, n, "\n".join(words), left=0.5 if n <= LINEAR else 0.9)
     finish(ax, grid="x")
     name_rows(ax, [stability.names[i] for i in shown])
-    # above the axes, as many entries in a row as there is room for: beside a long list of names the axes are narrow
+    # below the axes, as many entries in a row as there is room for: bars are everywhere, and the title is above
     wide = ax.get_window_extent().width / ax.figure.dpi
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.0}
+    below = ax.transAxes + ScaledTranslation(0, _BELOW * (1 + len(words)) / 2, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
     ax.legend(frameon=False, fontsize="small", ncols=max(1, min(3, int(wide / _ENTRY))), **place)
     return ax
 
@@ -335,7 +350,7 @@ def plot_overlay(
     shown = list(dict.fromkeys([*first.top(k), *second.top(k)]))
     places = [_places(side, shown, k) for side in sides]
     depth = max(max(side.values()) for side in places)
-    ax = new_axes(width=6.4, height=1.0 + 0.24 * depth) if ax is None else ax
+    ax = new_axes(width=5.8, height=1.0 + 0.24 * depth) if ax is None else ax
     texts = dict(zip(shown, short_names(shown, 28), strict=True))
     for name in shown:
         ends = [places[0][name], places[1][name]]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
@@ -38,6 +39,8 @@ _MOST_NAMED_TARGETS = 80
 # Relative scores that look like 0 on a linear scale; where most do, a scale of roots shows them.
 _OUTSHONE = 0.1
 _MOST = 0.8
+# Scores below this share of the largest of all targets are rounding: those of labels that no example has, say.
+_ROUNDING = 1e-12
 # Images with fewer rows per column have their scale below.
 _FLAT = 0.35
 
@@ -105,8 +108,9 @@ def _scale(cells: np.ndarray) -> Normalize:
 
 
 def relative_scores(scores: TargetScores) -> np.ndarray:
-    """Return the scores by target, each divided by the largest of its target; negative ones are 0."""
+    """Return the scores by target, each divided by the largest of its target; negative ones and rounding are 0."""
     positive = np.maximum(scores.scores, 0.0)
+    positive[positive <= _ROUNDING * positive.max(initial=0.0)] = 0.0
     largest = positive.max(axis=1, keepdims=True)
     return np.divide(positive, largest, out=np.zeros_like(positive), where=largest > 0)
 
@@ -137,7 +141,9 @@ def like_order(rows: np.ndarray) -> np.ndarray:
     return order if means[:half].sum() >= means[n - half :].sum() else order[::-1]
 
 
-def plot_group_shares(ranking: Ranking, groups: Mapping[str, str], ax: Axes | None = None, k: int = 20) -> Axes:
+def plot_group_shares(
+    ranking: Ranking, groups: Mapping[str, str], ax: Axes | None = None, k: int = 20, *, by_target: bool = False
+) -> Axes:
     """Draw which share of all scores each group of features has, beside its share of the features.
 
     Parameters
@@ -150,6 +156,8 @@ def plot_group_shares(ranking: Ranking, groups: Mapping[str, str], ax: Axes | No
         Where to draw; by default a new figure.
     k : int
         Number of groups, the largest first; the others are added up.
+    by_target : bool
+        Draw the shares in the scores of each target, as a bar of all groups per target.
 
     Examples
     --------
@@ -161,21 +169,44 @@ def plot_group_shares(ranking: Ranking, groups: Mapping[str, str], ax: Axes | No
     ([0.625, 0.375], ['head (1)', 'body (2)'])
     """
     shares = ranking.group_scores(groups, as_shares=True)
-    sizes = dict.fromkeys(shares.index, 0)
-    for name in ranking.names:
-        sizes[groups[name]] += 1
-    shown = [(str(group), float(share), sizes[group]) for group, share in shares.items()]
-    if len(shown) > k:
-        rest = shown[k - 1 :]
-        shown = [*shown[: k - 1], (f"{len(rest)} others", sum(r[1] for r in rest), sum(r[2] for r in rest))]
-    ax = new_axes(width=7.0, height=1.2 + 0.28 * len(shown)) if ax is None else ax
-    places = range(len(shown))
-    ax.barh(places, [share for _, share, _ in shown], height=0.72, color=BAR, zorder=2)
-    expected = [size / len(ranking) for *_, size in shown]
-    ax.plot(expected, places, "|", markersize=14, color=CHOSEN, label="share of the features", zorder=3)
-    name_rows(ax, [f"{group} ({size})" for group, _, size in shown])
+    sizes = {str(group): [groups[name] for name in ranking.names].count(group) for group in shares.index}
+    rows = {"": shares}
+    if by_target:
+        if ranking.per_target is None:
+            raise DataError("this ranking has no per-target scores: rank with per_target=True, or by PerTargetRanker")
+        names = ranking.per_target.names
+        rows = {name: ranking.for_target(name).group_scores(groups, as_shares=True)[shares.index] for name in names}
+    if len(shares) > k:
+        rest = shares.index[k - 1 :]
+        others = f"{len(rest)} others"
+        rows = {name: pd.concat([row.drop(rest), pd.Series({others: row[rest].sum()})]) for name, row in rows.items()}
+        sizes[others] = sum(sizes[str(group)] for group in rest)
+    shown = [(str(group), sizes[str(group)]) for group in next(iter(rows.values())).index]
+    n_rows = len(rows) if by_target else len(shown)
+    ax = new_axes(width=5.8, height=1.2 + 0.28 * n_rows) if ax is None else ax
+    if by_target:
+        return _stacked(ax, rows, [f"{group} ({size})" for group, size in shown])
+    ax.barh(range(n_rows), rows[""].to_numpy(), height=0.72, color=BAR, zorder=2)
+    expected = [size / len(ranking) for _, size in shown]
+    ax.plot(expected, range(n_rows), "|", markersize=14, color=CHOSEN, label="share of the features", zorder=3)
+    name_rows(ax, [f"{group} ({size})" for group, size in shown])
     ax.set_xlim(left=0)
     return finish(ax, "share of the scores", grid="x", legend="lower right")
+
+
+def _stacked(ax: Axes, rows: Mapping[str, pd.Series], labels: list[str]) -> Axes:
+    """A bar per row, with the parts of all groups beside each other."""
+    from matplotlib import colormaps
+
+    parts = np.array([row.to_numpy() for row in rows.values()])
+    ends = parts.cumsum(axis=1)
+    for i, label in enumerate(labels):
+        colour = colormaps[_COLOURS](i / max(1, len(labels) - 1))
+        ax.barh(range(len(rows)), parts[:, i], left=ends[:, i] - parts[:, i], height=0.8, color=colour, label=label)
+    name_rows(ax, list(rows))
+    ax.set_xlim(0, 1)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    return finish(ax, "share of the scores of the target", grid="x")
 
 
 def score_map(
@@ -303,8 +334,11 @@ def plot_hierarchy(
     for label, text in zip(rows, short_names([hierarchy.labels[i] for i in rows]), strict=True):
         x, y = place[label]
         ax.text(x + 0.25, y, text, va="center", fontsize="small", color=INK, parse_math=False)
+    if left := len(hierarchy) - len(rows):
+        words = f"... and {counted(left, 'label')} with smaller values, not drawn"
+        ax.text(0, len(rows), words, va="center", fontsize="small", color=FAINT)
     ax.set_xlim(-0.5, deepest + 6.5)
-    ax.set_ylim(len(rows) - 0.3, -0.7)
+    ax.set_ylim(len(rows) + 0.7 * bool(left) - 0.3, -0.7)
     colour_scale(ax, ScalarMappable(scale, _COLOURS), what, shrink=0.6, pad=0.02)
     return finish(ax)
 

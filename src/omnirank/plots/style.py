@@ -49,6 +49,7 @@ def rank_axis(ax: Axes, n: int, label: str, left: float | None = None) -> None:
 
     if n > LINEAR:
         ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlim(*((1, max(2, n)) if left is None else (left, None)))

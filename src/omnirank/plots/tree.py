@@ -35,7 +35,7 @@ def plot_tree(
 ) -> Axes:
     """Draw a tree from the root at the left to its leaves at the right.
 
-    The upper branch is taken where the test holds. Branches are as thick as they have examples. A leaf shows what it
+    Branches are as thick as they have examples. A leaf shows what it
     predicts; of more than three targets those whose mean in the leaf deviates most from the mean of all examples, in
     standard deviations of the target.
 
@@ -58,7 +58,7 @@ def plot_tree(
     >>> from omnirank.plots import plot_tree
     >>> model = om.PCTClassifier(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
     >>> [text.get_text() for text in plot_tree(model, feature_names=["dose"]).texts]
-    ['dose <= 2.5', 'no (100 %)\\n2 examples', 'yes (100 %)\\n2 examples']
+    ['yes', 'no', 'dose <= 2.5', 'no (100 %)\\n2 examples', 'yes (100 %)\\n2 examples']
     """
     from omnirank.trees.export import words_of
 
@@ -80,6 +80,8 @@ def plot_tree(
             cx, cy = places[child]
             width = 0.8 + 6.0 * float(grown.weight[child] / grown.weight[0])
             ax.plot([x, x + 0.5, cx], [y, cy, cy], color=colour, linewidth=width, alpha=0.35, zorder=1)
+            answer = "yes" if child == node + 1 else "no"
+            ax.text(cx - 0.06, cy, answer, ha="right", va="center", fontsize="small", color=INK, zorder=2)
         box = {"boxstyle": "round,pad=0.3", "facecolor": "#ffffff", "edgecolor": INK if is_test else GRID}
         style: dict[str, Any] = {"ha": "left", "va": "center", "fontsize": "small", "color": INK, "zorder": 3}
         ax.text(x, y, texts[node], bbox=box, parse_math=False, **style)

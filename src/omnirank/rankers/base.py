@@ -15,7 +15,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from omnirank.core.errors import DataError, logger, setting
-from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
+from omnirank.core.parameters import JOBS, SEED, Domain, Hinting, check, check_parameters, choice, count, share
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import SUPERVISION, method_name, methods
 from omnirank.core.types import ArrayLike, RandomState
@@ -54,7 +54,7 @@ class DependsOn:
         return self._by_value.get(getattr(ranker, self._parameter, ""), self._otherwise)
 
 
-class _TableSelector(SelectorMixin, BaseEstimator):
+class _TableSelector(Hinting, SelectorMixin, BaseEstimator):
     """Keeps columns of arrays, sparse containers and data frames; ``set_output`` decides what comes out."""
 
     def transform(self, X: FeaturesLike) -> Any:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from omnirank.core.errors import ConstantTargetError, DataTypeError, ParameterError, setting
-from omnirank.core.parallel import progress_bars, run_parallel, worker_count
+from omnirank.core.parallel import progress, run_parallel, worker_count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import method_name, methods
 from omnirank.core.seeds import root_entropy
@@ -207,5 +207,5 @@ class _Refit:
         self._function, self._ranker = function, ranker
 
     def __call__(self, item: Any) -> Any:
-        with progress_bars(False):
+        with progress(False):
             return self._function(self._ranker, item)

@@ -21,12 +21,14 @@ from omnirank.plots import plot_group_shares, plot_hierarchy, plot_ranking, plot
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.structure import relative_scores
 from omnirank.report.judgement import CORRECTION, p_value_test
-from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing, probability
+from omnirank.report.page import Column, Content, digits, joined, listing, probability
 from omnirank.report.subject import Subject
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import primary_measure
 
 _N_TOP = 30
+# Features in the picture of the summary.
+N_SHORT = 10
 # Rows of the table, and scores by target in the file to download: beyond, the page would be slow to open.
 _MOST_ROWS = 5000
 _MOST_CELLS = 200_000
@@ -44,43 +46,33 @@ _FEWEST = 5
 _TOP = 10
 _SHOWN = 40
 _MOST_TARGET_CELLS = 60_000
-_MOST_CARDS = 60
+_MOST_CARDS = 24
 _NAMED = 8
 # A feature is shared if it is among the top of at least this share of the targets.
 _MOST_OF = 0.5
 
 
-def top_features(subject: Subject) -> Content:
-    """Return the picture of the top 30, and their table, unless they are all: there is one table of all."""
-    ranking = subject.ranking
-    k = min(_N_TOP, len(ranking))
-    order = ranking.order[:k]
-    picture = inline_svg(plot_ranking(ranking, k=k, title=""), f"scores of the {k} best features")
-    columns = _columns(subject, order, directions=True) if k < len(ranking) else []
-    notes = [
-        "The line is one standard error to either side, over trees or resamples: it tells whether there were "
-        "enough of them, not whether other examples would give the same score (see Stability)."
-    ]
-    return {
-        "title": f"The best {k} features" if k < len(ranking) else "The features",
-        "picture": picture,
-        "columns": columns,
-        "notes": notes if ranking.standard_errors is not None else [],
-        "legend": _column_notes(subject) if columns else [],
-    }
-
-
 def all_features(subject: Subject) -> Content:
-    """Return the table of all features, and the file to download."""
+    """Return the picture of the top 30, the table of all features, and the file to download."""
     ranking = subject.ranking
     order = ranking.order[:_MOST_ROWS]
-    only = len(ranking) <= _N_TOP
+    k = min(_N_TOP, len(ranking))
+    # fewer are in the picture of the summary
+    picture = subject.picture(plot_ranking(ranking, k=k), f"scores of the {k} best features") if k > N_SHORT else ""
+    notes = []
+    if ranking.standard_errors is not None:
+        notes.append(
+            "± error: one standard error, over trees or resamples. It shows whether there were enough of them, not "
+            "whether other examples would give the same score (see Stability)."
+        )
+    if (ranking.scores < 0).any():
+        notes.append("A feature with a negative score told nothing here: the order among such features is chance.")
     return {
-        "columns": _columns(subject, order, directions=only),
+        "picture": picture,
+        "columns": _columns(subject, order),
         "csv": _csv_text(subject),
-        "file": "ranking.csv",
         "left": len(ranking) - len(order),
-        "legend": _column_notes(subject) if only else [],
+        "legend": notes + _column_notes(subject),
     }
 
 
@@ -98,7 +90,8 @@ def _column_notes(subject: Subject) -> list[str]:
     if subject.stability is not None:
         notes.append(f"ranks: {_ranks_hint(subject.stability)}.")
     if _has_directions(subject):
-        notes.append(f"direction: {_HINT}.")
+        top = f" (of the best {_N_TOP})" if len(subject.ranking) > _N_TOP else ""
+        notes.append(f"direction{top}: {_HINT}.")
     return notes
 
 
@@ -111,7 +104,7 @@ def _has_directions(subject: Subject) -> bool:
     return subject.data is not None and subject.data.target is not None and subject.data.n_targets == 1
 
 
-def _columns(subject: Subject, order: np.ndarray, *, directions: bool) -> list[Column]:
+def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
     ranking = subject.ranking
     scores = ranking.scores[order]
     errors = None if ranking.standard_errors is None else ranking.standard_errors[order]
@@ -140,10 +133,10 @@ def _columns(subject: Subject, order: np.ndarray, *, directions: bool) -> list[C
             if name in tested:
                 columns.append(Column(name, ["yes" if one else "no" for one in tested[name][order]], hint=hint))
     columns += _stability_columns(subject, order)
-    if directions and _has_directions(subject):
+    if _has_directions(subject):
         assert subject.data is not None
-        words = [direction(subject.data, i).words for i in order.tolist()]
-        columns.append(Column("direction", words, hint=_HINT))
+        words = [direction(subject.data, i).words for i in order[:_N_TOP].tolist()]
+        columns.append(Column("direction", words + [""] * (len(order) - len(words)), hint=_HINT))
     if ranking.constant:
         constant = set(ranking.constant)
         columns.append(Column("note", ["constant" if ranking.names[i] in constant else "" for i in order]))
@@ -270,8 +263,8 @@ def pixels(subject: Subject) -> Content:
     if grid is None:
         return None
     order, shape = grid
-    ax = score_map(subject.ranking.scores[order], shape, title="")
-    return {"picture": inline_svg(ax, "scores by pixel"), "shape": shape}
+    ax = score_map(subject.ranking.scores[order], shape)
+    return {"picture": subject.picture(ax, "scores by pixel"), "shape": shape}
 
 
 def grid_of(names: tuple[str, ...]) -> tuple[np.ndarray, tuple[int, int]] | None:
@@ -306,7 +299,7 @@ def groups(subject: Subject) -> Content:
         return None
     named = {name: data.feature_groups.get(name, "(no group)") for name in subject.ranking.names}
     ax = plot_group_shares(subject.ranking, named)
-    return {"picture": inline_svg(ax, "shares of groups in the scores")}
+    return {"picture": subject.picture(ax, "shares of groups of features in the scores")}
 
 
 def redundant(subject: Subject) -> Content:
@@ -346,7 +339,7 @@ def by_target(subject: Subject) -> Content:
         ),
     ]
     return {
-        "picture": inline_svg(plot_target_scores(ranking, k=_SHOWN), "scores of features by target"),
+        "picture": subject.picture(plot_target_scores(ranking, k=_SHOWN), "relative scores"),
         "sentences": sharing(subject, counts),
         "columns": columns,
         "left": len(ranking) - len(order),
@@ -371,7 +364,7 @@ def in_tops(scores: TargetScores) -> np.ndarray:
     best = np.argsort(-scores.scores, axis=1, kind="stable")[:, :k]
     chosen = np.zeros(scores.scores.shape, dtype=bool)
     np.put_along_axis(chosen, best, True, axis=1)
-    return chosen & (scores.scores > 0)
+    return chosen & (relative_scores(scores) > 0)
 
 
 def top_counts(scores: TargetScores) -> np.ndarray:
@@ -413,7 +406,10 @@ def target_cards(subject: Subject) -> Content:
     predicted = {} if subject.halves is None else subject.halves.by_target()
     words = _measure_in_words(subject)
     cards: list[dict[str, Any]] = []
-    for name, row in list(zip(scores.names, scores.scores, strict=True))[:_MOST_CARDS]:
+    relative = relative_scores(scores)
+    largest = np.argsort(-scores.scores.sum(axis=1), kind="stable")[:_MOST_CARDS]
+    for target in np.sort(largest).tolist():
+        name, row = scores.names[target], scores.scores[target]
         top = np.argsort(-row, kind="stable")[:_TOP]
         value = predicted.get(name, math.nan)
         cards.append(
@@ -423,7 +419,7 @@ def target_cards(subject: Subject) -> Content:
                 "features": [
                     (ranking.names[i], digits(float(row[i]), 3), _arrow(subject, i, name))
                     for i in top.tolist()
-                    if row[i] > 0
+                    if relative[target, i] > 0
                 ],
             }
         )
@@ -472,4 +468,4 @@ def label_hierarchy(subject: Subject) -> Content:
     ax = plot_hierarchy(data.hierarchy, shares, what="% of all scores")
     largest = np.argsort(-shares, kind="stable")[:5]
     words = ", ".join(f"{data.hierarchy.labels[i]} ({shares[i]:.3g} %)" for i in largest)
-    return {"picture": inline_svg(ax, "labels coloured by importance"), "words": words}
+    return {"picture": subject.picture(ax, "shares of all scores"), "words": words}

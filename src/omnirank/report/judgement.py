@@ -26,14 +26,13 @@ from omnirank.plots import (
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, name_rows, new_axes
 from omnirank.report.halves import N_RANDOM, Halves
-from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing
+from omnirank.report.page import Column, Content, digits, joined, listing
 from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, known_method
 from omnirank.tasks.measuring import MEASURES
 from omnirank.trees.export import export_text, words_of
 
 CORRECTION = CORRECTIONS["fdr"]
 _SHOWN = 30
-_NAMED = 5
 _INDICES = {
     "top_k": ("the top {k}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
     "overlap": ("the order, the top counting most", "rank-biased overlap; 1: always the same"),
@@ -69,17 +68,12 @@ def scores(subject: Subject) -> Content:
     """Return the picture of score over rank, with what chance gives and where to cut."""
     ranking, shuffled = subject.ranking, subject.shuffled
     n, reason = subject.cut
-    svg = inline_svg(plot_scores(ranking, reference=shuffled, cut=n or None), "scores over the rank")
-    notes = [reason] if reason else []
+    svg = subject.picture(plot_scores(ranking, reference=shuffled, cut=n or None), "scores over the rank")
+    chance = f"No reference of chance: {subject.missing.get(SHUFFLED, 'nothing was shuffled')}."
     if shuffled is not None:
-        above = int((ranking.scores > shuffled.max()).sum())
-        notes.append(
-            f"{above} of {counted(len(ranking), 'feature')} {'scores' if above == 1 else 'score'} higher than any "
-            "feature does with a shuffled target (dashed: what chance gives)."
-        )
-    else:
-        notes.append(f"No reference of chance: {subject.missing.get(SHUFFLED, 'nothing was shuffled')}.")
-    return {"picture": svg, "notes": notes}
+        above, features = int((ranking.scores > shuffled.max()).sum()), counted(len(ranking), "feature")
+        chance = f"Above all scores with a shuffled target (dashed: what chance gives): {above} of {features}."
+    return {"picture": svg, "notes": [reason, chance] if reason else [chance]}
 
 
 def worth(subject: Subject) -> Content:
@@ -102,7 +96,7 @@ def worth(subject: Subject) -> Content:
     ]
     return {
         "sentence": sentence,
-        "picture": inline_svg(_worth_picture(halves), "performance by ranking, equal weights and random rankings"),
+        "picture": subject.picture(_worth_picture(halves), "prediction by the ranking and without it"),
         "columns": columns,
         "n": halves.n,
         "n_random": N_RANDOM * halves.n,
@@ -112,7 +106,7 @@ def worth(subject: Subject) -> Content:
 
 def _worth_picture(halves: Halves) -> object:
     """One dot per half, and the means."""
-    ax = new_axes(width=6.4, height=1.9)
+    ax = new_axes(width=5.8, height=1.9)
     kinds = (("worth", "ranking", BAR), ("uniform", "equal weights", CHOSEN), ("random", "random", FAINT))
     spread = np.linspace(-0.18, 0.18, halves.n)
     for row, (of, _, colour) in enumerate(kinds):
@@ -146,34 +140,11 @@ def how_many(subject: Subject) -> Content:
     ]
     return {
         "sentence": sentence[0].upper() + sentence[1:] + ".",
-        "picture": inline_svg(plot_selection(curve), "performance over the number of top features"),
+        "picture": subject.picture(plot_selection(curve), "prediction by the number of top features"),
         "columns": columns,
         "keep": joined(subject.ranking.top(n)[:50]) if n < len(subject.ranking) else "",
         "n": n,
-        "significant": "" if why_none else beside_significance(subject, n),
     }
-
-
-def beside_significance(subject: Subject, n: int) -> str:
-    """Say how the number goes with that of the significant features: they answer different questions."""
-    ranking = subject.ranking
-    if ranking.p_values is None or n == len(ranking):
-        return ""
-    kept, relevant = ranking.top(n), ranking.relevant()
-    chance = [name for name in kept if name not in set(relevant)]
-    more = len(relevant) - (len(kept) - len(chance))
-    sentences = []
-    if chance:
-        which = joined(chance) if len(chance) <= _NAMED else f"{len(chance)} of them"
-        verb = "does" if len(chance) == 1 else "do"
-        sentences.append(f"Of those to keep, {which} {verb} not score significantly above chance.")
-    if more:
-        others = f"{counted(more, 'more feature')} {'scores' if more == 1 else 'score'}"
-        sentences.append(
-            f"{others} significantly above chance without being needed to predict: to understand the target, look at "
-            "all that are significant."
-        )
-    return " ".join(sentences)
 
 
 def significance(subject: Subject) -> Content:
@@ -192,7 +163,7 @@ def significance(subject: Subject) -> Content:
     if tiny:
         verb = "is" if tiny == 1 else "are"
         test += f" {counted(tiny, 'p value')} {verb} shown as <{SMALLEST_P:.0e}: no test is exact so far out."
-    picture = inline_svg(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values of the best features")
+    picture = subject.picture(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values")
     return {"sentence": sentence + expected, "test": test, "picture": picture}
 
 
@@ -234,7 +205,7 @@ def stability(subject: Subject) -> Content:
         picture = plot_rank_intervals(index, k=min(_SHOWN, len(index.names)))
         content |= {
             "summary": index.summary,
-            "picture": inline_svg(picture, "ranges of ranks"),
+            "picture": subject.picture(picture, "ranks with other examples"),
             "indices": _index_columns(index),
             "drawn": index.drawn,
             "coverage": f"{100 * index.range_coverage:.0f}",
@@ -266,7 +237,7 @@ def _convergence(subject: Subject) -> dict[str, str]:
     compared = [compare_rankings(subject.stages[size], last) for size in sizes]
     agreement, top = [one.spearman for one in compared], [one.jaccard for one in compared]
     what = str(getattr(subject.ranker, "replicates", "n_trees")).removeprefix("n_")
-    ax = new_axes(width=6.0, height=2.8)
+    ax = new_axes(width=5.8, height=2.8)
     ax.plot(sizes, agreement, marker="o", markersize=4, color=BAR, label="rank correlation")
     ax.plot(sizes, top, marker="s", markersize=4, color=CHOSEN, label="overlap of the top (Jaccard)")
     ax.set_xscale("log", base=2)
@@ -274,7 +245,7 @@ def _convergence(subject: Subject) -> dict[str, str]:
     ax.minorticks_off()
     ax.set_ylim(min(0.0, np.nanmin([*agreement, 0.0])), 1.03)
     finish(ax, f"number of {what}", f"agreement with all {sizes[-1]}", grid="y", legend="lower right")
-    return {"picture": inline_svg(ax, f"agreement over the number of {what}"), "words": _reliable(last, what)}
+    return {"picture": subject.picture(ax, f"agreement by the number of {what}"), "words": _reliable(last, what)}
 
 
 def _reliable(ranking: Ranking, what: str) -> str:
@@ -297,7 +268,7 @@ def small_tree(subject: Subject) -> Content:
     names = words_of(model).feature_names
     used = [names[i] for i in dict.fromkeys(model.tree_.feature[model.tree_.feature >= 0].tolist())]
     return {
-        "picture": inline_svg(plot_tree(model), "a small tree"),
+        "picture": subject.picture(plot_tree(model), "a small tree"),
         "text": export_text(model),
         "over": f"the best {counted(len(names), 'feature')}" if len(names) < len(subject.ranking) else "all features",
         "used": listing(used),
@@ -332,10 +303,12 @@ def agreement(subject: Subject) -> Content:
         "sentence": _sentence(together, k),
         "disagreements": disagreements(subject, together, k),
         "columns": columns,
-        "curves": inline_svg(plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"),
-        "overlay": inline_svg(
+        "curves": subject.picture(
+            plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"
+        ),
+        "overlay": subject.picture(
             plot_overlay(ranking, others[farthest], k=min(_OVERLAID, len(ranking)), labels=[own, farthest]),
-            f"places of the best features by {own} and {farthest}",
+            f"places by {own} and {farthest}",
         ),
         "own": own,
         "farthest": farthest,

@@ -12,10 +12,12 @@ import numpy as np
 from omnirank.core.text import counted, supervision_lines, there_are
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
+from omnirank.plots import plot_ranking
 from omnirank.plots.style import BAR, finish, name_rows, new_axes, short_names, tidy
+from omnirank.report.features import N_SHORT
 from omnirank.report.halves import Halves
-from omnirank.report.page import Column, Content, digits, inline_svg, joined, listing
-from omnirank.report.subject import Subject, seed_of
+from omnirank.report.page import Column, Content, digits, listing
+from omnirank.report.subject import Subject
 
 _BEST = 5
 # Relative errors above this are hardly better than the mean.
@@ -27,40 +29,34 @@ _MOST_CLASSES = 12
 _PICTURES_IN_A_ROW = 4
 # So many more features than examples: some of them look relevant by chance.
 _UNLIKE = 10
-_NAMED = 3
+_NAMED = 8
 
 
 def summary(subject: Subject) -> Content:
-    """Return the facts, and in three sentences what came out."""
-    sentences = [best_sentence(subject), worth_sentence(subject), stability_sentence(subject)]
-    return {"sentences": sentences, "facts": facts(subject)}
+    """Return in a few sentences what came out, how sure it is and what to do, with the picture of the best features."""
+    ranking = subject.ranking
+    k = min(N_SHORT, len(ranking))
+    return {
+        "about": about(subject),
+        "answers": {
+            "What matters": [best_sentence(subject)],
+            "How sure": [worth_sentence(subject), stability_sentence(subject), *doubts(subject)],
+            "What to do": advice(subject),
+        },
+        "picture": subject.picture(plot_ranking(ranking, k=k), f"scores of the {k} best features"),
+    }
 
 
-def facts(subject: Subject) -> list[tuple[str, str]]:
-    """Return data, task, method, seed, time and versions, by name."""
+def about(subject: Subject) -> str:
+    """Return what was ranked, for what and by which method, in one line."""
     ranking, data = subject.ranking, subject.data
-    pairs: list[tuple[str, Any]] = []
+    parts = []
     if data is not None:
         n_labelled = int(data.labelled.sum())
-        known = (
-            "" if data.target is None else ", all labelled" if n_labelled == len(data) else f", {n_labelled} labelled"
-        )
-        pairs += [("data", data.name), ("examples", f"{data.n_examples}{known}")]
-    pairs += [("features", len(ranking)), ("task", ranking.task or "not known")]
-    if subject.targets:
-        shown = joined(subject.targets[:3]) + (", ..." if len(subject.targets) > 3 else "")
-        pairs.append(("targets" if len(subject.targets) > 1 else "target", f"{len(subject.targets)}: {shown}"))
-    n, _ = subject.cut
-    if 0 < n < len(ranking):
-        pairs.append(("features to keep", f"{n} to predict (see How many features)"))
-    method = subject.method
-    pairs.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
-    seed = seed_of(ranking)
-    pairs.append(("seed", "none used" if seed is None else seed))
-    if subject.seconds is not None:
-        pairs.append(("time of the ranking", f"{subject.seconds:.3g} s"))
-    pairs.append(("versions", software()))
-    return [(name, str(value)) for name, value in pairs]
+        known = f", {'all' if n_labelled == len(data) else n_labelled} labelled" if data.target is not None else ""
+        parts.append(f"{counted(data.n_examples, 'example')}{known}")
+    parts += [counted(len(ranking), "feature"), (ranking.task or "task not known") + subject.of_target]
+    return f"{'; '.join(parts)}; ranked by the method {ranking.method!r}."
 
 
 def software() -> str:
@@ -73,8 +69,7 @@ def best_sentence(subject: Subject) -> str:
     """Say which features are the best, and how many are relevant."""
     ranking = subject.ranking
     best = ranking.top(min(_BEST, max(1, len(ranking) // 2)))
-    target = subject.targets[0] if len(subject.targets) == 1 else "y"
-    of = f" for {target}" if target != "y" else ""  # what targets without a name are called
+    of = subject.of_target
     features = counted(len(ranking), "feature")
     if len(ranking) > 1 and ranking.scores.min() == ranking.scores.max():
         return f"All {features} have the same score{of}: the order is that of the data and tells nothing."
@@ -96,12 +91,13 @@ def worth_sentence(subject: Subject) -> str:
     """Say whether the ranking beats equal weights on examples that it has not seen."""
     halves = subject.halves
     if halves is None:
-        return "Whether the ranking helps to predict was not looked at."
+        return "Whether the ranking helps to predict was not checked."
     own, same, random = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform", "random"))
     kept = "the scores as weights" if halves.top is None else f"its top {halves.top}"
     all_of = "equal weights" if halves.top is None else "all features"
     values = f"{halves.measure.title} {own} with {kept}, {same} with {all_of}, {random} with random rankings"
-    return f"On held-out examples, the ranking {halves.verdict} ({values}).{_scale(halves)}"
+    better = "larger" if halves.measure.larger_is_better else "smaller"
+    return f"On held-out examples, the ranking {halves.verdict} ({values}; {better} is better).{_scale(halves)}"
 
 
 def _scale(halves: Halves) -> str:
@@ -117,7 +113,7 @@ def stability_sentence(subject: Subject) -> str:
     """Say how stable the order is."""
     stability = subject.stability
     if stability is None:
-        return "How much the order depends on the examples was not looked at (see Stability)."
+        return "How much the order depends on the examples was not checked (see Stability)."
     k, index = stability.k, stability.indices["top_k"].value
     word = next(word for limit, word in _STABLE if index >= limit)
     always = [stability.names[i] for i in stability.order[:k] if (stability.ranks[:, i] <= k).all()]
@@ -125,8 +121,8 @@ def stability_sentence(subject: Subject) -> str:
     if not always:
         which = f"no feature is always among them; {_most_often(stability)}"
     return (
-        f"With other examples the top {k} would be {word} (index {index:.2f}; 1: always the same, 0: chance); "
-        f"over {stability.drawn}, {which}."
+        f"With other examples, the top {k} would be {word} (index {index:.2f}; 1: always the same, 0: chance). "
+        f"Over {stability.drawn}, {which}."
     )
 
 
@@ -161,7 +157,7 @@ def data_check(subject: Subject) -> Content:
         "pairs": pairs,
         "notes": list(data.notes),
         "columns": _missing_columns(data),
-        "picture": "" if data.target is None else inline_svg(*_targets_picture(data)),
+        "picture": "" if data.target is None else subject.picture(_targets_picture(data), "distribution"),
         "left": max(0, data.n_targets - _MOST_TARGETS),
         "counts": data.target is not None and not data.target.is_labels,
     }
@@ -195,14 +191,14 @@ def _n_missing(table: Any, i: int) -> int:
     return int(np.isnan(column).sum()) if column.dtype.kind == "f" else int((column < 0).sum())
 
 
-def _targets_picture(data: Dataset) -> tuple[Any, str]:
-    """The axes of the distributions of the first targets, and what they show."""
+def _targets_picture(data: Dataset) -> Any:
+    """The axes of the distributions of the first targets."""
     from matplotlib.figure import Figure
 
     target = data.target
     assert target is not None
     if target.is_labels:
-        return _labels_picture(data), "how often the labels occur"
+        return _labels_picture(data)
     n = min(target.n_targets, _MOST_TARGETS)
     columns = min(n, _PICTURES_IN_A_ROW)
     rows = -(-n // columns)
@@ -225,7 +221,7 @@ def _targets_picture(data: Dataset) -> tuple[Any, str]:
         tidy(ax, grid="x")
         ax.tick_params(labelsize="x-small")
         ax.set_title(titles[i], fontsize="small", loc="left", parse_math=False)
-    return axes[0], f"distributions of {counted(n, 'target')}"
+    return axes[0]
 
 
 def _labels_picture(data: Dataset) -> Any:
@@ -252,65 +248,39 @@ def supervision(subject: Subject) -> Content:
     return {"lines": lines, "n": int(data.labelled.sum()), "all": data.n_examples}
 
 
-def caveats(subject: Subject) -> Content:
-    """Return what to keep in mind when the ranking is read: what is so in these data."""
-    ranking = subject.ranking
-    top = ranking.top(min(_NAMED, max(1, len(ranking) // 2)))
-    one = len(top) == 1
-    targets = listing(list(subject.targets)) if len(subject.targets) in (1, 2) else "the targets"
-    about = f"help{'s' if one else ''} to predict {targets}"
-    if not subject.targets:
-        about = f"go{'es' if one else ''} with other features"
-    lines = [f"{listing(top)} {about}: that does not say that {'it causes' if one else 'they cause'} anything."]
-    n = int((ranking.scores < 0).sum())
-    if n:
-        which = "1 feature has a negative score: it" if n == 1 else f"{n} features have negative scores: they"
-        lines.append(f"{which} told nothing here, and {'its place' if n == 1 else 'their order'} says nothing.")
-    lines += _of_copies(subject) + _of_data(subject) + _of_halves(subject)
-    if subject.repeats is False:
-        lines.append("Ranking again gave other scores: these data are not exactly those that were ranked.")
-    return {"lines": lines}
+def advice(subject: Subject) -> list[str]:
+    """Return what to do next: check the data, what to keep, what to look at, and what not to conclude."""
+    ranking, data, lines = subject.ranking, subject.data, list[str]()
+    if data is not None and data.notes:
+        more = f", and {len(data.notes) - 1} more" if len(data.notes) > 1 else ""
+        lines.append(f"First look at the data: {data.notes[0]}{more} (see Data check).")
+    n, reason = subject.cut
+    if 0 < n < len(ranking):
+        lines.append(f"To predict, keep the top {n}: {listing(ranking.top(n), _NAMED)} (see How many features).")
+    elif reason:
+        lines.append(reason)
+    relevant = ranking.relevant() if ranking.p_values is not None else []
+    if len(relevant) > max(n, 1):
+        lines.append(f"To understand more, look at all {len(relevant)} that score significantly above chance.")
+    if subject.copies:
+        group, others = subject.copies[0], len(subject.copies) - 1
+        more = f"; {there_are(others, 'more such group')}" if others else ""
+        same = f"{group.representative} says nearly the same as {listing(group.others, _NAMED)}"
+        lines.append(f"{same}, and methods may share the score among them{more} (see Features that say the same).")
+    return [*lines, "A high score does not mean that a feature causes anything: it goes with what is predicted."]
 
 
-def _of_copies(subject: Subject) -> list[str]:
-    """Which features say the same, so that trees share their scores."""
-    groups = subject.copies
-    if not groups:
-        return []
-    more = f", and {there_are(len(groups) - 1, 'more such group')}" if len(groups) > 1 else ""
-    shared = "the trees share the score among them" if "n_trees" in subject.ranking.parameters else "each has its score"
-    others = listing(groups[0].others, _NAMED)
-    return [f"{groups[0].representative} says nearly the same as {others}{more}: {shared} (see Redundant features)."]
-
-
-def _of_data(subject: Subject) -> list[str]:
-    data, lines, n_features = subject.data, [], len(subject.ranking)
+def doubts(subject: Subject) -> list[str]:
+    """Return what makes the ranking less sure: few examples, other data."""
+    ranking, data, lines = subject.ranking, subject.data, list[str]()
     if data is None:
-        return []
-    n = subject.n_judged
-    if n_features > _UNLIKE * n:
-        lines.append(
-            f"There are {n_features} features and {counted(n, 'example')}: some features look relevant by chance "
-            "alone; look at p values and at stability."
-        )
-    if data.notes:
-        lines.append(f"The data check found {counted(len(data.notes), 'suspicious thing')}: {data.notes[0]}.")
-    if not subject.same_data:
-        labelled = data if data.target is None or data.labelled.all() else data.take(data.labelled)
-        if subject.ranking.fingerprint != labelled.fingerprint:
-            lines.append(
-                "The fingerprint of the data is not that of the ranking: other data were ranked, or parts of these."
-            )
+        return lines
+    if len(ranking) > _UNLIKE * subject.n_judged:
+        examples = counted(subject.n_judged, "example")
+        lines.append(f"With {len(ranking)} features and {examples}, some features look relevant by chance alone.")
+    labelled = data if data.target is None or data.labelled.all() else data.take(data.labelled)
+    if not subject.same_data and ranking.fingerprint != labelled.fingerprint:
+        lines.append("The fingerprint of the data is not that of the ranking: it was made from other data, or parts.")
+    elif subject.repeats is False:
+        lines.append("Ranking again gave other scores: these data are not exactly those that were ranked.")
     return lines
-
-
-def _of_halves(subject: Subject) -> list[str]:
-    if subject.halves is None:
-        return []
-    n = subject.n_judged
-    return [
-        f"Prediction, number of features and stability are those of rankings of {n // 2} examples: one of all {n} is "
-        "usually better and more stable.",
-        f"The {subject.halves.n} halves are drawn from the same {n} examples and overlap: standard errors over them "
-        "are rather too small.",
-    ]

@@ -23,7 +23,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.plots.ranking import SMALLEST_P
-from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable
+from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable, set_title
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,8 +41,8 @@ _THEME = {
     "#000000": "var(--ink)",
     "#ffffff": "var(--card)",
 }
-# Pixels of width below which the words of a wider picture cannot be read.
-_READABLE = 520
+# Pictures wider than this, in pixels, scroll where less than a share of their width fits: their words would be dots.
+_WIDE, _LEAST = 800, 0.6
 _COLOUR = re.compile("|".join(_THEME))
 _REFERENCE = re.compile(r"#([\w.-]+)")
 _SETTINGS: Any = {
@@ -78,6 +78,8 @@ class Section:
         Why there is nothing to show; empty where there is.
     template : str
         File of the template.
+    group : str
+        The question that it answers, a heading in the list of sections.
     """
 
     key: str
@@ -85,6 +87,7 @@ class Section:
     content: Mapping[str, Any] = field(default_factory=dict)
     left_out: str = ""
     template: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,7 @@ def inline_svg(ax: Any, about: str) -> str:
     ax : Axes
         What was drawn.
     about : str
-        What it shows, for those who do not see it.
+        What it shows: its title.
 
     Examples
     --------
@@ -215,6 +218,10 @@ def inline_svg(ax: Any, about: str) -> str:
 
     file = BytesIO()
     figure = ax.get_figure(root=True)
+    if len(figure.axes) > 1 and ax.get_title(loc="left"):  # several axes with titles of their own
+        figure.suptitle(about, x=0.01, ha="left", fontsize="medium", parse_math=False)
+    else:
+        set_title(ax, about)
     for text in figure.findobj(Text):
         text.set_text(printable(text.get_text()))
     with drawing():
@@ -228,10 +235,11 @@ def inline_svg(ax: Any, about: str) -> str:
     for name, value in (("role", "img"), ("aria-label", about)):
         root.set(name, value)
     root.attrib.pop("version", None)
-    # the page sets the width; the picture keeps its own as the largest, and on narrow screens scrolls below the least
+    # the page sets the width; the picture keeps its own as the largest
     pixels = float(root.attrib.pop("width").removesuffix("pt")) * 4 / 3
     root.attrib.pop("height")
-    root.set("style", f"max-width:{pixels:.0f}px;--least:{min(pixels, _READABLE):.0f}px")
+    least = f";min-width:{_LEAST * pixels:.0f}px" if pixels > _WIDE else ""
+    root.set("style", f"max-width:{pixels:.0f}px{least}")
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     return ElementTree.tostring(root, encoding="unicode")

@@ -21,37 +21,34 @@ from omnirank.report.features import (
     pixels,
     redundant,
     target_cards,
-    top_features,
 )
 from omnirank.report.judgement import agreement, how_many, scores, significance, small_tree, stability, worth
-from omnirank.report.overview import caveats, data_check, summary, supervision
+from omnirank.report.overview import data_check, summary, supervision
 from omnirank.report.page import Content, Section, check_page, drawing, write_page
 from omnirank.report.reproduction import methods, parameters
 from omnirank.report.subject import NO_DATA, Subject, fit_further, remade_ranker
 
-# Key, title and content of each section, in the order of the page.
-_SECTIONS: tuple[tuple[str, str, Callable[[Subject], Content]], ...] = (
-    ("summary", "Summary", summary),
-    ("data", "Data check", data_check),
-    ("top", "The features", top_features),
-    ("scores", "Score over rank", scores),
-    ("all", "All features", all_features),
-    ("pixels", "Features as pixels", pixels),
-    ("by-target", "Features by target", by_target),
-    ("targets", "Target by target", target_cards),
-    ("hierarchy", "Label hierarchy", label_hierarchy),
-    ("groups", "Groups of features", groups),
-    ("redundant", "Redundant features", redundant),
-    ("worth", "Does it help to predict?", worth),
-    ("how-many", "How many features", how_many),
-    ("significance", "Significance", significance),
-    ("stability", "Stability", stability),
-    ("agreement", "Agreement of methods", agreement),
-    ("tree", "A small tree", small_tree),
-    ("supervision", "Few labels", supervision),
-    ("methods", "Methods, ready to paste", methods),
-    ("parameters", "Parameters, and how to repeat it", parameters),
-    ("caveats", "What to keep in mind", caveats),
+# Group, key, title and content of each section, in the order of the page.
+_SECTIONS: tuple[tuple[str, str, str, Callable[[Subject], Content]], ...] = (
+    ("", "summary", "In short", summary),
+    ("What matters", "features", "All features", all_features),
+    ("What matters", "pixels", "Features as pixels", pixels),
+    ("What matters", "by-target", "Features by target", by_target),
+    ("What matters", "targets", "Target by target", target_cards),
+    ("What matters", "hierarchy", "Label hierarchy", label_hierarchy),
+    ("What matters", "groups", "Groups of features", groups),
+    ("What matters", "redundant", "Features that say the same", redundant),
+    ("What matters", "tree", "A small tree", small_tree),
+    ("How sure", "worth", "Does it help to predict?", worth),
+    ("How sure", "how-many", "How many features", how_many),
+    ("How sure", "scores", "Scores and chance", scores),
+    ("How sure", "significance", "Significance", significance),
+    ("How sure", "stability", "Stability", stability),
+    ("How sure", "agreement", "Agreement of methods", agreement),
+    ("The data", "data", "Data check", data_check),
+    ("The data", "supervision", "Few labels", supervision),
+    ("How it was done", "methods", "Methods, ready to paste", methods),
+    ("How it was done", "parameters", "Parameters, and how to repeat it", parameters),
 )
 _SEVERAL_TABLES = (
     "the data are several tables, and this section needs one: omnirank features (RelationalFeatures) makes one "
@@ -131,12 +128,12 @@ def write_report(
         # what was ranked in parts need not be the same to the last bit
         subject.repeats = None
     with drawing():
-        made = [(key, heading, make(subject)) for key, heading, make in _SECTIONS]
+        made = [(group, key, heading, make(subject)) for group, key, heading, make in _SECTIONS]
     sections = [
-        Section(key, heading, left_out=content)
+        Section(key, heading, left_out=content, group=group)
         if isinstance(content, str)
-        else Section(key, content.get("title", heading), content)
-        for key, heading, content in made
+        else Section(key, heading, content, group=group)
+        for group, key, heading, content in made
         if content is not None
     ]
     write_page(path, title or f"{name}: which features matter", sections)

@@ -122,6 +122,8 @@ def parameters(subject: Subject) -> Content:
     """Return the parameters, the lines that repeat the ranking, and whether they did."""
     ranking = subject.ranking
     pairs = [(name, "none" if value is None else str(value)) for name, value in thawed_json(ranking.parameters).items()]
+    if subject.seconds is not None:
+        pairs.append(("time of the ranking", f"{subject.seconds:.3g} s"))
     repeated = {
         None: "",
         True: "Ranking again gave the same scores, bit for bit.",

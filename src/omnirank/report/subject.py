@@ -16,6 +16,7 @@ from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import Method, get_method, methods
 from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import share_remarks
 from omnirank.evaluation.cross import top_sizes
@@ -23,6 +24,7 @@ from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.evaluation.stability import Stability
 from omnirank.rankers.refits import fresh_copy, run_refits
 from omnirank.report.halves import CLEARLY, Halves, JudgedHalf, halved, why_no_halves
+from omnirank.report.page import inline_svg
 
 AGAIN, HALVES, SHUFFLED, OTHERS, TREE = "ranking again", "halves", "shuffled target", "other methods", "tree"
 NO_DATA = "the data were not given: Ranking.report(path, data), omnirank report RANKING --data FILE"
@@ -123,6 +125,20 @@ class Subject:
     def targets(self) -> tuple[str, ...]:
         """Names of the targets, of the data or as the ranking has them."""
         return self.ranking.targets or () if self.data is None else self.data.target_names
+
+    def picture(self, ax: Any, about: str) -> str:
+        """Return what was drawn as an element of the page, with a title that names data, content and target."""
+        title = about if self.data is None else f"{self.data.name}: {about}"
+        return inline_svg(ax, f"{title}{self.of_target}")
+
+    @property
+    def of_target(self) -> str:
+        """The target in words, after " for "; nothing where there is none, or none with a name."""
+        if len(self.targets) > 1:
+            labels = self.data is not None and self.data.target is not None and self.data.target.is_labels
+            return f" for {counted(len(self.targets), 'label' if labels else 'target')}"
+        # "y" is what a target without a name is called
+        return f" for {self.targets[0]}" if self.targets and self.targets[0] != "y" else ""
 
     @property
     def n_judged(self) -> int:

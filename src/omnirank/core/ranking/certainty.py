@@ -12,7 +12,7 @@ from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, choice, number
 from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
-from omnirank.core.text import counted
+from omnirank.core.text import Shown, counted
 
 if TYPE_CHECKING:
     from omnirank.core.ranking.ranking import Ranking
@@ -24,8 +24,8 @@ _LOOKED_AT = 20
 _TOLD = 3
 
 
-@dataclass(frozen=True)
-class Certainty:
+@dataclass(frozen=True, repr=False)
+class Certainty(Shown):
     """Numbers k for which the first k features are, as a set, the first k of a full run.
 
     A *full run* has infinitely many trees of the same kind, on the same data. It says nothing about other examples:
@@ -46,9 +46,9 @@ class Certainty:
     --------
     >>> from omnirank.core.ranking.certainty import Certainty
     >>> Certainty((1, 5), 0.95, 40).summary
-    'the top 5 would stay the top 5 with more trees (95 % confidence, 40 trees); so would the top feature'
+    'More trees would not change the top 5 (95 % confident, 40 trees), nor the top feature'
     >>> Certainty((), 0.95, 20).summary
-    'no top features are certain to stay so with more trees (95 % confidence, 20 trees)'
+    'More trees could still change the top features (20 trees)'
     """
 
     sizes: tuple[int, ...]
@@ -69,22 +69,25 @@ class Certainty:
     def summary(self) -> str:
         """The result in words."""
         k, further = self.size, [k for k in self.sizes if k != self.size]
-        top = "the top feature" if k == 1 else f"the top {k}"
-        stays = f"{top} would stay {top}" if k else "no top features are certain to stay so"
         trees = counted(self.n_trees, "tree")
-        sentence = f"{stays} with more trees ({100 * self.confidence:g} % confidence, {trees})"
-        return "; ".join(part for part in (sentence, _so_would(further), self.remark) if part)
+        if not k:
+            sentence = f"More trees could still change the top features ({trees})"
+        else:
+            top = "the top feature" if k == 1 else f"the top {k}"
+            confident = f"{100 * self.confidence:g} % confident, {trees}"
+            sentence = f"More trees would not change {top} ({confident}){_nor(further)}"
+        return "; ".join(part for part in (sentence, self.remark) if part)
 
 
-def _so_would(sizes: Sequence[int]) -> str:
+def _nor(sizes: Sequence[int]) -> str:
     """The other numbers in words: the smallest, and how many more there are."""
     if not sizes:
         return ""
     if sizes == [1]:
-        return "so would the top feature"
+        return ", nor the top feature"
     *most, last = [str(k) for k in sizes[:_TOLD]]
     more = f", and {len(sizes) - _TOLD} others" if len(sizes) > _TOLD else ""
-    return f"so would the top {', '.join(most)}{' and ' if most else ''}{last}{more}"
+    return f", nor the top {', '.join(most)}{' and ' if most else ''}{last}{more}"
 
 
 def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str = "") -> Certainty:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property, partial
@@ -27,7 +26,7 @@ from omnirank.core.ranking.certainty import (
 from omnirank.core.ranking.files import read_fields, write_fields
 from omnirank.core.registry import get_method
 from omnirank.core.seeds import SeedRanges
-from omnirank.core.text import counted
+from omnirank.core.text import Shown, counted
 from omnirank.core.types import PathLike
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _constant(chosen: Any, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking:
+class Ranking(Shown):
     """Features with their scores; a larger score means a more relevant feature.
 
     Parameters
@@ -267,7 +266,7 @@ class Ranking:
         --------
         >>> import omnirank as om
         >>> om.EnsembleRanker(random_state=0).fit(om.datasets.load_sample("iris")).ranking_.certainty().summary
-        'the top 3 would stay the top 3 with more trees (95 % confidence, 100 trees); so would the top 1 and 2'
+        'More trees would not change the top 3 (95 % confident, 100 trees), nor the top 1 and 2'
         """
         return certainty_of(self, confidence)
 
@@ -452,11 +451,8 @@ class Ranking:
         task = f"{self.task}, " if self.task else ""
         return f"Ranking({self.method}, {task}{counted(len(self), 'feature')}: {', '.join(best)}{more})"
 
-    def _repr_html_(self) -> str:
-        shown = self.to_frame().head(10)
-        note = f"<p>... {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
-        title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {counted(len(self), 'feature')}")
-        return f"<p><b>{title}</b></p>{shown.to_html(index=False, border=0, float_format='{:.4g}'.format)}{note}"
+    def _in_words(self) -> str:
+        return f"{self.method}{', ' + self.task if self.task else ''}: {counted(len(self), 'feature')}"
 
 
 # -- merging ---------------------------------------------------------------------------------------

@@ -162,11 +162,16 @@ def run_plan(
 
 def can_limit_memory() -> bool:
     """Whether this system can limit the memory of a process."""
+    return hasattr(_resource(), "RLIMIT_DATA")
+
+
+def _resource() -> Any:
+    """The module of limits; None on systems without it."""
     try:
         import resource
     except ImportError:
-        return False
-    return hasattr(resource, "RLIMIT_DATA")
+        return None
+    return resource
 
 
 # -- planning -------------------------------------------------------------------------------------
@@ -441,8 +446,7 @@ def serve(memory_limit: int | None = None) -> None:
 
 def _limit_memory(n_bytes: int) -> None:
     """Make allocations beyond a number of bytes fail."""
-    import resource
-
+    resource = _resource()
     # Linux counts what is written here; the address space would also hold libraries and reserved ranges.
     kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
     _, hard = resource.getrlimit(kind)
