@@ -211,7 +211,7 @@ def _sum_hidden(values, last, end, zero, m, c, weight, columns, room):
 @inlined
 def _silence(m, weight, squared, columns, room):
     """Silence columns of which nothing but the rounding of their centre is left."""
-    for c in range(len(room.silent)):
+    for c in range(columns.u.shape[1]):
         total = 0.0
         for v in range(m):
             total += room.squares[v, c]
