@@ -38,6 +38,28 @@ def parts(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_what_a_killed_run_left_goes_with_the_next(parts, tmp_path):
+    scratch = tmp_path / "scratch"
+    script = f"""
+import os, signal, sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from omnirank.ensembles import run
+from tests.rankers.test_shard_survival import opened, ranker
+run._SampleGrower.__call__ = lambda self, given: os.kill(os.getpid(), signal.SIGKILL)
+ranker(n_jobs=1).fit(opened({str(parts)!r}, scratch={str(scratch)!r}))
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert found.returncode == -signal.SIGKILL, found.stderr
+    assert any(scratch.iterdir())
+    assert ranker().fit(opened(parts, scratch=scratch)).ranking_ == ranker().fit(opened(parts)).ranking_
+    assert not any(scratch.iterdir())
+
+
+# -- disks and shards -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
 def test_a_full_disk(parts, tmp_path):
     pytest.importorskip("resource")
     script = f"""
@@ -81,23 +103,6 @@ def test_scratch_that_cannot_be_made(parts, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="no folder for rows can be made in"):
         ranker().fit(opened(parts, scratch=tmp_path / "file" / "scratch"))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_scratch_of_killed_runs_is_removed_by_the_next(parts, tmp_path):
-    script = f"""
-import os, signal
-from omnirank.shards.folders import scratch_folder
-with scratch_folder({str(tmp_path)!r}) as folder:
-    (folder / "rows").write_text("")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert found.returncode == -signal.SIGKILL, found.stderr
-    assert list(tmp_path.glob("omnirank-rows-*/rows"))
-    ranker(n_trees=2).fit(opened(parts, scratch=tmp_path))
-    assert not list(tmp_path.glob("omnirank-rows-*"))
 
 
 @pytest.mark.slow

@@ -413,7 +413,7 @@ class Forest(Explaining, PCTPredictor):
         read_features(self, data.example, reset=True)
         check_feature_weights(self.feature_weights, data.example)
         samples = growing_samples(data, entropy, self.supervision)
-        growing = partial(weighted_data, self.get_params(deep=False).get("class_weight"), entropy, rules)
+        growing = partial(weighted_data, getattr(self, "class_weight", None), entropy, rules)
         dealt = DealtSamples(data, samples, growing, self.n_jobs)
         columns = GrowingData(data.example, entropy).target_columns(rules)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, self._to_fit(data.task))
