@@ -78,7 +78,7 @@ def predicted(make: Callable[..., Any], dataset: om.Dataset, **parameters: Any) 
     return [found, kept]
 
 
-_METHODS = ("predict", "predict_proba", "predict_means", "apply", "decision_path")
+_METHODS = ("predict", "predict_proba", "predict_means", "apply")
 _KEPT = ("trees_", "tree_", "labels_", "feature_importances_", "supervision_", "supervision_curve_", "oob_error_")
 _KEPT += ("oob_prediction_", "oob_decision_function_")
 
@@ -223,11 +223,6 @@ def _ensembles() -> Iterator[tuple[str, Case]]:
         for layout in LAYOUTS:
             many = data("multi-label", layout)
             yield f"{ensemble}, per target, {layout}", partial(grown, many, ensemble=ensemble, per_target=True)
-    for tests in ("greedy", "one-against-rest"):
-        yield (
-            f"nominal tests, {tests}",
-            partial(grown, data("classification", "nominal"), {"nominal_tests": tests}, ensemble="random-forest"),
-        )
     yield "as many trees as it takes", partial(ranked, om.EnsembleRanker, data("classification"), n_trees="auto")
     yield "two workers asked for", partial(grown, data("regression", "missing"), n_jobs=2)
     for task in ("multi-target-regression", "multi-label", "mixed-targets"):

@@ -65,7 +65,7 @@ def test_rankings_are_those_of_the_library(tmp_path):
         per_target=True,
         random_state=0,
     )
-    ranker._rules = {"nominal_tests": "greedy", "tie_break": "first"}
+    ranker._rules = {"tie_break": "first"}
     ranker.fit(om.load(path))
     genie3 = read_fimp(tmp_path / "runTrees4Genie3.fimp")
     assert list(genie3) == ["overAll", "u", "v"]
@@ -143,7 +143,7 @@ def test_unsupervised_trees_predict_the_features(tmp_path):
     assert re.search(r"\[\S+,\S+,(red|green|blue)\] \[\S+\]: 120", (tmp_path / "run.out").read_text())
     run_clus(path, forest=True)
     expected = om.EnsembleRanker("genie3", "random-forest", n_trees=4, max_features="sqrt", random_state=0)
-    expected._rules = {"nominal_tests": "greedy", "tie_break": "first"}
+    expected._rules = {"tie_break": "first"}
     expected.fit(om.load(path))
     found = read_fimp(tmp_path / "runTrees4Genie3.fimp")["overAll"]
     np.testing.assert_allclose([found[name] for name in expected.ranking_.names], expected.ranking_.scores)

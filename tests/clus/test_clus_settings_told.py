@@ -43,7 +43,7 @@ def test_parameters_of_trees():
     found, notes = told(
         tree_choices,
         NUMBERS,
-        Model={"MinimalWeight": "5", "NominalSubsetTests": "No"},
+        Model={"MinimalWeight": "5"},
         Constraints={"MaxDepth": "3"},
         Attributes={"Weights": "1.0"},
         Tree={"FTest": "0.01", "M5PruningMult": "1"},
@@ -52,7 +52,6 @@ def test_parameters_of_trees():
     assert found.growing == {
         "min_samples_leaf": 5,
         "max_depth": 3,
-        "nominal_tests": "one-against-rest",
         "tie_break": "first",
         "normalize_targets": False,
         "hierarchy_weight": 0.5,

@@ -118,7 +118,6 @@ def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
     growing: dict[str, Any] = {
         "min_samples_leaf": values.number("Model", "MinimalWeight", least=0),
         "max_depth": None if depth < 0 or math.isinf(depth) else int(depth),
-        "nominal_tests": "greedy" if values.flag("Model", "NominalSubsetTests") else "one-against-rest",
         "tie_break": "first",
     }
     weights = values.name("Attributes", "Weights")

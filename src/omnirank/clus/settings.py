@@ -16,7 +16,7 @@ _FOLLOWED = {
     "Data": "File= TestSet=None RemoveMissingTarget=No",
     "Attributes": "Target=Default Clustering=Default Descriptive=Default Key=None Disable=None Weights=Normalize",
     "Constraints": "MaxDepth=Infinity",
-    "Model": "MinimalWeight=2.0 NominalSubsetTests=Yes",
+    "Model": "MinimalWeight=2.0",
     "Tree": "Heuristic=Default PruningMethod=Default M5PruningMult=2.0 FTest=1.0 SplitPosition=Exact",
     "Ensemble": "Iterations=100 EnsembleMethod=Bagging EnsembleBootstrapping=Undefined SelectRandomSubspaces=0 "
     "FeatureRanking=None FeatureRankingPerTarget=No SymbolicWeight=0.5 SortRankingByRelevance=Yes "
