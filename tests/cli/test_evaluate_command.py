@@ -71,19 +71,18 @@ def test_without_target(folder):
 
 
 @pytest.fixture
-def parts(folder, monkeypatch):
+def parts(folder):
     """What evaluates the training examples in parts, which do not fit in memory."""
-    monkeypatch.setattr("omnirank.evaluation.evaluate._SHARE_OF_TARGETS", 0)
     (folder / "parts").mkdir()
     frame = pd.read_csv(folder / "train.csv")
     for i in range(2):
         frame[i::2].to_parquet(folder / "parts" / f"{i}.parquet", index=False)
-    return ("evaluate", folder / "parts", "--target", "y", "--read", "max_memory=3000")
+    return ("evaluate", folder / "parts", "--target", "y", "--read", "max_memory=20000")
 
 
 @pytest.mark.slow
 def test_parts_give_the_figures_of_the_library(folder, parts):
-    ranking, data = om.Ranking.load(folder / "ranking.csv"), om.open_shards(folder / "parts", "y", max_memory=3000)
+    ranking, data = om.Ranking.load(folder / "ranking.csv"), om.open_shards(folder / "parts", "y", max_memory=20000)
     options = ("--ranking", folder / "ranking.csv", "-n", 3)
     shown = rows(*parts, *options, "--test", folder / "test.csv")
     expected = om.evaluate(ranking, data, om.load(folder / "test.csv", "y"), 3)

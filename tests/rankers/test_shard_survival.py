@@ -106,23 +106,6 @@ def test_scratch_that_cannot_be_made(parts, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_scratch_of_killed_runs_is_removed_by_the_next(parts, tmp_path):
-    script = f"""
-import os, signal
-from omnirank.shards.folders import scratch_folder
-with scratch_folder({str(tmp_path)!r}) as folder:
-    (folder / "rows").write_text("")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert found.returncode == -signal.SIGKILL, found.stderr
-    assert list(tmp_path.glob("omnirank-rows-*/rows"))
-    ranker(n_trees=2).fit(opened(parts, scratch=tmp_path))
-    assert not list(tmp_path.glob("omnirank-rows-*"))
-
-
-@pytest.mark.slow
 def test_scratch_of_living_runs_is_left_alone(tmp_path):
     with scratch_folder(tmp_path) as first:
         (first / "rows").write_text("")

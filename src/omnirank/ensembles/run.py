@@ -371,28 +371,30 @@ class DealtSamples:
         level = settled_supervision(asked.supervision, data.n_targets > 0, data.n_labelled == data.n_examples)
         if level is not None and level.level < 1 and asked.feature_weights is not None:
             level = None
-        level = None if level is None else self._at(level, None)
-        tasks = sample_tasks(range(limits.stops(self.n_samples)[-1]), self.n_samples)
+        needed = sorted({task.sample for task in sample_tasks(range(limits.stops(self.n_samples)[-1]), self.n_samples)})
+        if level is not None:
+            self._take(level, None)
         with scratch_folder(data.scratch) as folder:
-            self._dealt = deal_rows(data, self.samples, [task.sample for task in tasks], folder, self.n_jobs)
-            level = self._level_of_sample(asked) if level is None else level
+            self._dealt = deal_rows(data, self.samples, needed, folder, self.n_jobs)
+            if level is None:
+                level = self._level_of_sample(asked)
             yield level, make_work(level, self.samples)
         self._dealt = None
 
-    def _at(self, level: Supervision, weights: np.ndarray | None) -> Supervision:
+    def _level_of_sample(self, asked: AskedLevel) -> Supervision:
+        """Take the level and the weights that the first sample tells; nothing here keeps the sample."""
+        level, data = asked.of(self.sample(0))
+        self._take(level, data.feature_weights)
+        return level
+
+    def _take(self, level: Supervision, weights: np.ndarray | None) -> None:
         """Take a level and weights; supervised trees need no unlabelled rows."""
         self._weights = weights
         if level.level == 1:
             self.samples = self.samples.of_labelled
-        return level
-
-    def _level_of_sample(self, asked: AskedLevel) -> Supervision:
-        """Take the level and the weights that the first sample tells."""
-        level, data = asked.of(self.sample(0))
-        return self._at(level, data.feature_weights)
 
     def results(self, work: Work, tasks: Sequence[SampleTask], before: Mapping[int, Any]) -> dict[int, Any]:
-        """Return the results by sample, computed two samples at a time.
+        """Return the results by sample, two samples at a time.
 
         What a task continues is sent to the worker that does the task, and to no other.
         """
@@ -401,15 +403,16 @@ class DealtSamples:
         if not on_cluster(self.n_jobs):  # whose workers have memory of their own, and a sample each
             n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(tasks))
             n_each = max(1, worker_count(self.n_jobs) // n_jobs)
-        grow = _SampleGrower(work, replace(self._dealt, samples=self.samples), self._growing, self._weights, n_each)
-        given = [(task, before.get(task.sample)) for task in tasks]
-        computed = run_parallel(grow, given, n_jobs, description="growing trees on samples")
+        dealt = replace(self._dealt, samples=self.samples)
+        grow = _SampleGrower(work, dealt, self._growing, self._weights, n_each)
+        continued = [(task, before.get(task.sample)) for task in tasks]
+        computed = run_parallel(grow, continued, n_jobs, description="growing trees on samples")
         return dict(before) | {task.sample: result for task, result in zip(tasks, computed, strict=True)}
 
 
 @dataclass(frozen=True, eq=False)
 class _SampleGrower:
-    """Reads a sample, does the work of a task on it, and returns the result; picklable."""
+    """Reads a sample, does the work of a task on it, and returns the result, None for a constant target; picklable."""
 
     work: Work
     dealt: DealtRows
