@@ -323,7 +323,9 @@ def plot_differences(x: pd.Series, y: pd.Series, ax: Axes | None = None) -> Axes
     ax.plot(both["x"], both["y"], "o", color=BAR, markersize=4.5, zorder=3)
     names = short_names([str(name) for name in both.index])
     for name, *place in zip(names, both["x"], both["y"], strict=True):
-        ax.annotate(name, (place[0], place[1]), xytext=(4, 3), textcoords="offset points", fontsize="x-small", parse_math=False)
+        ax.annotate(
+            name, (place[0], place[1]), xytext=(4, 3), textcoords="offset points", fontsize="x-small", parse_math=False
+        )
     ax.set_xlim(-largest, largest)
     ax.set_ylim(-largest, largest)
     return finish(ax, str(x.name), str(y.name), grid="both")
