@@ -12,7 +12,8 @@ scores of the ranks of a number and their squares, an indicator of each level. I
 distributed as a multiple of chi-squared, with the mean K, the number of products, and the variance
 :math:`2 \sum \rho^2` over their correlations. Residuals are out of sample: those of a ridge regression, each without
 its example, and then those of extra trees, out of bag. Residuals of one regression depend on each other: with the mean
-leverage h, the sum has 1 / (1 - h) times the variance that its squares say, so that T is multiplied by the root of 1 - h.
+leverage h, the sum has 1 / (1 - h) times the variance that its squares say, so that T is multiplied by the root of
+1 - h.
 
 Only features with p < 0.05 of their own are asked, given the others that are asked. Where these are more than a quarter
 of the examples, features with an association of at least 0.7 are asked as one, and if that does not suffice, those with
