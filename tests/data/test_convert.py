@@ -265,18 +265,6 @@ def test_sparse_numbers_as_nominal_have_zero_first():
     assert again.equals(table)
 
 
-def test_numbers_that_floats_do_not_tell_apart_are_no_levels():
-    """As quantities they are floats, like others; as identifiers they would be mixed up."""
-    numbers = 2**60 + np.arange(4)[:, None]
-    assert table_from(numbers).column(0).tolist() == [2.0**60] * 4
-    for made in (numbers, sparse.csc_array(numbers), pd.DataFrame({"x0": pd.array(numbers[:, 0], "Int64")})):
-        with pytest.raises(DataError, match=r"column 'x0' holds numbers beyond 2\*\*53.*give texts as levels"):
-            table_from(made, nominal=[0])
-    with pytest.raises(DataError, match=r"target 'y' holds numbers beyond 2\*\*53.*give texts as levels"):
-        om.Dataset(np.eye(4), numbers)
-    assert om.Dataset(np.eye(4), numbers, task="regression").y[1] == 2.0**60
-
-
 def test_nominal_must_be_a_column():
     with pytest.raises(DataError, match="nominal=2 is not a column"):
         table_from(np.zeros((1, 2)), nominal=[2])

@@ -56,7 +56,7 @@ def test_every_ranker_takes_masked_cells_as_missing(method):
         (om.PCTClassifier(), "classification"),
         (om.PCTRegressor(), "regression"),
         (om.PCTForestRegressor(n_trees=3, random_state=0), "multi-target-regression"),
-        (om.PCTClassifier(random_state=0), "multi-label"),
+        (om.PCTClassifier(), "multi-label"),
     ],
 )
 def test_predictors_take_masked_cells_as_missing(model, task):

@@ -271,7 +271,7 @@ def test_infinite_cells_of_features_are_looked_for_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr(np, "isinf", counting)
     om.load(path, target="kind")
-    assert sizes == []  # only where the sum is infinite
+    assert sizes == []  # readers of text look for numbers beyond 2**53, which infinite ones are
 
 
 def test_infinite_cells_of_a_fit_are_looked_for_once(monkeypatch):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeGuard
 
 import narwhals.stable.v1 as nw
@@ -24,9 +24,11 @@ from omnirank.data.table import (
     LARGEST_EXACT,
     Levels,
     Table,
+    any_rounded,
     check_size,
     default_names,
     is_sparse,
+    refuse_rounded,
 )
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
@@ -156,7 +158,10 @@ def _from_array(array: np.ndarray, names: Sequence[str] | None, what: str) -> Ta
     # Strings, dates and objects: each column is typed by what it holds.
     series = [pd.Series(column).infer_objects() for column in array.T]
     columns = [nw.from_native(column, series_only=True) for column in series]
-    return _from_series(columns, names, len(array), what)
+    table = _from_series(columns, names, len(array), what)
+    # pandas makes floats of integers beside missing cells
+    rounded = frozenset(name for name, column in zip(table.names, array.T, strict=True) if any_cell_rounded(column))
+    return replace(table, rounded=rounded)
 
 
 def _from_series(columns: list[Any], names: Sequence[str], n_rows: int, what: str) -> Table:
@@ -166,8 +171,11 @@ def _from_series(columns: list[Any], names: Sequence[str], n_rows: int, what: st
         raise DataError(f"{counted(len(names), 'column name')} for {counted(len(columns), 'column')}")
     typed = [typed_column(column, f"{what} {name!r}") for column, name in zip(columns, names, strict=True)]
     table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
-    dates = (name for name, column in zip(table.names, columns, strict=True) if holds_dates(column))
-    return replace(table, dates=frozenset(dates))
+    dates, rounded = (
+        frozenset(name for name, column in zip(table.names, columns, strict=True) if holds(column))
+        for holds in (holds_dates, holds_rounded)
+    )
+    return replace(table, dates=dates, rounded=rounded)
 
 
 def check_shape(shape: Sequence[int], required: str = "required") -> None:
@@ -187,9 +195,7 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
             raise DataError(f"{setting('nominal', i)} is not a column: {there_are(table.n_columns, 'feature')}")
     if all(table.levels[i] is not None for i in chosen):
         return table
-    for i in chosen:
-        if table.levels[i] is None and table.names[i] not in table.dates:
-            refuse_as_levels(table.column(i), f"column {table.names[i]!r}")
+    refuse_rounded(table.select(sorted(chosen)))
     if table.is_sparse:
         return _sparse_as_nominal(table, chosen)
     columns, levels = [], []
@@ -332,12 +338,6 @@ def iso_texts(seconds: np.ndarray) -> list[str]:
     return [text.removesuffix(".000000").removesuffix("T00:00:00") for text in texts]
 
 
-def refuse_as_levels(cells: np.ndarray, where: str) -> None:
-    """Raise an error about numbers that are to be levels but may have been other numbers before they were floats."""
-    if (np.abs(cells) >= LARGEST_EXACT).any():
-        raise DataError(f"{where} holds numbers beyond 2**53, which floats cannot tell apart: give texts as levels")
-
-
 def code_numbers(cells: np.ndarray) -> tuple[np.ndarray, Levels]:
     """Return int32 codes (-1 = NaN) and the levels of a column of numbers; whole numbers are integers.
 
@@ -387,6 +387,21 @@ def holds_dates(series: Any) -> bool:
         first = next((cell for cell in series.to_list() if not pd.isna(cell)), None)
         return first is not None and _kind(first) == "date"
     return series.dtype in (nw.Date, nw.Datetime)
+
+
+def holds_rounded(series: Any) -> bool:
+    """Whether a column of a data frame holds whole numbers, declared or as objects, that floats would change."""
+    wide = series.dtype in (nw.Int64, nw.UInt64) and (np.abs(_numbers(series)) >= LARGEST_EXACT).any()
+    return (wide or series.dtype in (nw.Object, nw.Decimal)) and any_cell_rounded(series.to_list())
+
+
+def any_cell_rounded(cells: Iterable[Any]) -> bool:
+    """Whether floats would change one of the cells that are whole numbers."""
+    return any_rounded(int(cell) for cell in cells if isinstance(cell, Integral) or _is_whole(cell))
+
+
+def _is_whole(cell: Any) -> bool:
+    return isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value()
 
 
 def _numbers(series: Any) -> np.ndarray:

@@ -45,7 +45,7 @@ from omnirank.data.header import (
     starts_with_units,
 )
 from omnirank.data.numbers import Diagnosis, NumberFormat, TextKinds
-from omnirank.data.table import LARGEST_EXACT, Levels, Table, any_infinite, numbered_names
+from omnirank.data.table import LARGEST_EXACT, Levels, Table, any_text_rounded, numbered_names
 
 _SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 # The line by which a file names its separator to a spreadsheet.
@@ -248,8 +248,13 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
     columns: dict[int, np.ndarray] = dict(zip(where, numbers.T, strict=True))
     levels: list[Levels | None] = [None] * len(names)
     dates: set[str] = set()
-    if any_infinite(numbers):
-        file.refuse_infinite(where[int(np.isinf(numbers).any(axis=0).argmax())])
+    # NaN is not beyond; infinite numbers are
+    large = {where[slot] for slot in np.flatnonzero((np.abs(numbers) >= LARGEST_EXACT).any(axis=0)).tolist()}
+    for i in sorted(large):
+        if np.isinf(columns[i]).any():
+            file.refuse_infinite(i)
+    texts = file.frame(large | nominal) if large else frame
+    rounded = {names[i] for i in large if any_text_rounded(texts[i].dropna())}
     counted_texts = {i: text_counts_of(frame[i]) for i in np.flatnonzero(~is_number).tolist()}
     found = {i: TextKinds(file.format).add(counts) for i, (_, counts) in counted_texts.items() if i not in nominal}
     kinds = file.kinds_of(found, points=bool((numbers % 1 > 0).any()))
@@ -265,13 +270,15 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
             dates.add(names[i])
         else:
             columns[i] = np.array([*found[i].values, np.nan], np.float64)[codes]
+            if any_text_rounded(counts):
+                rounded.add(names[i])
     table = Table.from_columns(names, [columns[i] for i in range(len(names))], levels)
     censored = [of.n_censored for of in found.values() if of.n_censored]
     if censored:
         how = {"missing": "missing", "limit": "the limit", "half": "half the limit"}[file.format.censored]
         number = f"{counted(sum(censored), 'cell')} in {counted(len(censored), 'column')}"
         file.notes += (f"values below or above a limit ({number}) are taken as {how}",)
-    return replace(table, dates=frozenset(dates))
+    return replace(table, dates=frozenset(dates), rounded=frozenset(rounded))
 
 
 def _coded(file: DelimitedText, codes: np.ndarray, texts: Iterable[str]) -> tuple[np.ndarray, Levels]:

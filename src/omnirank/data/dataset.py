@@ -20,7 +20,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
 from omnirank.data.notes import Remarks
 from omnirank.data.resampling import checked_groups, copy_groups, hidden_examples, numbered, part_size, random_part
-from omnirank.data.table import Table, chosen_numbers, is_sparse
+from omnirank.data.table import Table, chosen_numbers, is_sparse, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 
@@ -88,6 +88,7 @@ class Dataset(PickledWithoutCaches):
     ) -> None:
         features = table_from(X, feature_names, nominal)
         y = annotated_target(X, y)
+        refuse_rounded(features)
         target = y if isinstance(y, Target) else None
         doubts: tuple[str, ...] = ()
         if target is None:

@@ -12,11 +12,11 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
-from omnirank.data.columns import code_numbers, is_frame, refuse_as_levels, typed_table
+from omnirank.data.columns import code_numbers, is_frame, typed_table
 from omnirank.data.containers import TargetLike, as_array, checked_sparse, refuse_structured
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import doubts_about
-from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_sparse, numbered_names
+from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_sparse, numbered_names, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
 
@@ -104,7 +104,7 @@ def read_target(
             raise ParameterError("task", task, f"y holds sets, which are for {task_named('labels')!r}")
         return FoundTarget(target_of_sets(sets, hierarchy, names), labels)
     table, written_so, named = _read(y, names)
-    _refuse_infinite(table)
+    _refuse_inexact(table)
     if hierarchy is not None:
         return FoundTarget(hierarchical_target(table, hierarchy, named), labels)
     if task != "auto":
@@ -265,7 +265,8 @@ def _all_integers(values: list[Any]) -> bool:
     return all(isinstance(v, bool | np.bool_ | str | Integral) for v in values if not is_unknown(v))
 
 
-def _refuse_infinite(table: Table) -> None:
+def _refuse_inexact(table: Table) -> None:
+    refuse_rounded(table, "target")
     if table.infinite_cell is not None:
         name, row = table.infinite_cell
         where = f"target {name!r}, row {row}"
@@ -305,7 +306,11 @@ def _all_nominal(table: Table) -> Table:
     for i, lev in enumerate(table.levels):
         cells = table.column(i)
         if lev is None:
-            refuse_as_levels(cells, f"target {table.names[i]!r}")
+            if (np.abs(cells) >= LARGEST_EXACT).any():
+                raise DataError(
+                    f"target {table.names[i]!r} holds numbers beyond 2**53, which floats cannot tell apart: "
+                    "give classes as strings"
+                )
             cells, lev = code_numbers(cells)
         columns.append(cells)
         levels.append(lev)

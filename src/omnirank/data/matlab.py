@@ -16,7 +16,7 @@ from omnirank.core.types import PathLike
 from omnirank.data.columns import code_numbers
 from omnirank.data.containers import checked_sparse
 from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
-from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_sparse, numbered_names
+from omnirank.data.table import Levels, Table, is_sparse, numbered_names, rounded_error, rounded_places
 
 # Kinds of variables that are no numbers, by the kind of array that SciPy makes of them.
 _KINDS = {"c": "complex", "U": "char", "O": "cell", "V": "struct"}
@@ -103,6 +103,8 @@ def _numbers(values: Any, name: str, path: Path) -> Any:
             values = checked_sparse(values, name)
         except DataError as problem:
             raise FileFormatError(str(problem), path=path) from None
+    if len(rounded_places(values.data if is_sparse(values) else values)):
+        raise FileFormatError(str(rounded_error(name)), path=path)
     if is_sparse(values) or values.dtype != np.float32:
         values = values.astype(np.float64)
     cells = values.data if is_sparse(values) else values
@@ -129,7 +131,7 @@ def _target(values: Any, features: Table, path: Path) -> Table:
     columns = list(matrix.T)
     if matrix.shape[1] > 1 and np.isin(known, (0.0, 1.0)).all():
         levels = [("0", "1")] * len(names)
-    elif np.array_equal(known, np.round(known)) and (np.abs(known) < LARGEST_EXACT).all():
+    elif np.array_equal(known, np.round(known)):
         coded = [code_numbers(column) for column in columns]
         columns = [np.where(codes < 0, np.nan, codes) for codes, _ in coded]
         levels = [tuple(str(int(level)) for level in own) for _, own in coded]

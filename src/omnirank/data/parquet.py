@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from omnirank.data.columns import moments, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import Table
+from omnirank.data.table import Table, rounded_places
 from omnirank.data.target import Target
 
 _FORMAT = "omnirank-dataset"
@@ -74,6 +75,7 @@ def read_parquet(path: PathLike) -> Content:
         for name, levels in noted.get("levels", {}).items():
             frame[name] = pd.Categorical(frame[name], categories=levels)
         table = table_from(frame)
+        table = replace(table, rounded=table.rounded | rounded_names(arrow))
         facts = own_facts(noted, table.names)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
@@ -116,6 +118,14 @@ def read_arrow(path: Path) -> Any:
     except Exception as problem:
         raise unreadable(problem, "a Parquet file", path) from None
     return arrow
+
+
+def rounded_names(arrow: Any) -> frozenset[str]:
+    """Return the names of the columns of integers that floats would change: pandas makes floats of those with nulls."""
+    pyarrow, _ = import_pyarrow()
+    integers = [field.name for field in arrow.schema if pyarrow.types.is_integer(field.type)]
+    cells = {name: arrow.column(name).drop_null().to_numpy(zero_copy_only=False) for name in integers}
+    return frozenset(name for name, values in cells.items() if len(rounded_places(values[:, None])))
 
 
 def own_metadata(schema: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from omnirank.data.files import Content, plain_name
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import FoundTarget, read_target
 from omnirank.data.notes import Remarks
-from omnirank.data.table import Table
+from omnirank.data.table import Table, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target
 
@@ -124,6 +124,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     features = content.table.select([at[content.names[i]] for i in roles.features])
     asked = task
     target, task, doubts = _target(content, roles, asked, at)
+    refuse_rounded(features)
     notes = [*content.notes, *roles.notes]
     if content.weights is not None:
         notes.append("the rows have weights, which are not part of the data set: read_arff(path).weights has them")

@@ -8,6 +8,7 @@ NaN is missing, and no 0 is stored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,6 +29,7 @@ _MOST_STORED = 2**32 - 1
 _BLOCK = 1 << 20
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
+_DIGITS = re.compile(r"\s*[+-]?[0-9]{16,309}\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,8 @@ class Table(PickledWithoutCaches):
         All cells of a sparse table, values of numeric and codes of nominal columns.
     dates : frozenset of str
         Names of the numeric columns that hold dates (seconds since 1970-01-01 UTC).
+    rounded : frozenset of str
+        Names of the numeric columns of whole numbers that floats could not hold.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class Table(PickledWithoutCaches):
     codes: np.ndarray
     matrix: Any = None
     dates: frozenset[str] = frozenset()
+    rounded: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         check_size(self.numeric if self.matrix is None else self.matrix)
@@ -111,9 +116,10 @@ class Table(PickledWithoutCaches):
         """Build a table of numeric columns only, without copying a float array."""
         n_rows, n_columns = values.shape
         names = default_names(n_columns) if names is None else tuple(names)
+        rounded = frozenset(names[i] for i in rounded_places(values))
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
-        return cls(names, (None,) * n_columns, values, np.empty((n_rows, 0), np.int32))
+        return cls(names, (None,) * n_columns, values, np.empty((n_rows, 0), np.int32), rounded=rounded)
 
     @classmethod
     def from_sparse(
@@ -123,6 +129,8 @@ class Table(PickledWithoutCaches):
         csc = sparse.csc_array(matrix)
         n_rows, n_columns = csc.shape
         names = default_names(n_columns) if names is None else tuple(names)
+        places = rounded_places(csc.data)
+        rounded = frozenset(names[i] for i in np.searchsorted(csc.indptr, places, side="right") - 1)
         if csc.dtype not in (np.float32, np.float64):
             csc = csc.astype(np.float64)
         if not csc.has_canonical_format or not csc.data.all():
@@ -135,6 +143,7 @@ class Table(PickledWithoutCaches):
             np.empty((n_rows, 0)),
             np.empty((n_rows, 0), np.int32),
             csc,
+            rounded=rounded,
         )
 
     @classmethod
@@ -158,7 +167,7 @@ class Table(PickledWithoutCaches):
         else:
             columns = [table.column(i) for table in (self, other) for i in range(table.n_columns)]
             stacked = Table.from_columns(names, columns, levels)
-        return replace(stacked, dates=self.dates | other.dates)
+        return replace(stacked, dates=self.dates | other.dates, rounded=self.rounded | other.rounded)
 
     # -- shape and kinds ----------------------------------------------------------------------------
 
@@ -254,11 +263,11 @@ class Table(PickledWithoutCaches):
         names = tuple(self.names[i] for i in columns)
         levels = tuple(self.levels[i] for i in columns)
         if self.is_sparse:
-            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], self.dates)
+            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], self.dates, self.rounded)
         nominal = self.is_nominal[columns]
         slots = self.slots[columns]
         blocks = _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal])
-        return Table(names, levels, *blocks, dates=self.dates)
+        return Table(names, levels, *blocks, dates=self.dates, rounded=self.rounded)
 
     def take(self, rows: Any) -> Table:
         """Return the table of the given rows (slice, mask or indices)."""
@@ -478,3 +487,76 @@ def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
     cells = values.ravel(order="A")
     for first in range(0, len(cells), _BLOCK):
         yield cells[first : first + _BLOCK]
+
+
+def any_rounded(numbers: Iterable[int]) -> bool:
+    """Whether a float would change one of these numbers.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import any_rounded
+    >>> any_rounded([2**53, 2**60]), any_rounded([2**53 + 1])
+    (False, True)
+    """
+    return any(not _is_float(abs(number)) for number in numbers)
+
+
+def any_text_rounded(texts: Iterable[str]) -> bool:
+    """Whether a float would change one of the numbers that are written as digits only.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import any_text_rounded
+    >>> any_text_rounded(["9007199254740993"]), any_text_rounded(["9.007199254740993e15", "1"])
+    (True, False)
+    """
+    return any_rounded(int(text) for text in texts if _DIGITS.fullmatch(text))
+
+
+def _is_float(number: int) -> bool:
+    return number <= LARGEST_EXACT or number % (1 << (number.bit_length() - 53)) == 0
+
+
+def rounded_places(integers: np.ndarray) -> np.ndarray:
+    """Return the positions of those integers, along the last axis, that floats would change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import rounded_places
+    >>> rounded_places(np.array([[1, 2**53 + 1], [1, 2]])).tolist()
+    [1]
+    """
+    if integers.dtype.kind not in "iu" or integers.dtype.itemsize < 8 or not integers.size:
+        return np.empty(0, np.intp)
+    if integers.max() <= LARGEST_EXACT and integers.min() >= -LARGEST_EXACT:
+        return np.empty(0, np.intp)
+    large = (integers > LARGEST_EXACT) | (integers < -LARGEST_EXACT)
+    where = np.unique(np.nonzero(large)[-1])
+    return np.array([i for i in where if any_rounded(integers[..., i][large[..., i]].ravel().tolist())], np.intp)
+
+
+def refuse_rounded(table: Table, what: str = "column") -> None:
+    """Raise an error where a column of whole numbers was rounded when it was read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import refuse_rounded
+    >>> from omnirank.data.table import Table
+    >>> refuse_rounded(Table.from_numeric(np.array([[2**53 + 1]])))
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: column 'x0' holds whole numbers beyond 2**53, which floats ...
+    """
+    pairs = zip(table.names, table.levels, strict=True)
+    name = next((name for name, levels in pairs if levels is None and name in table.rounded), None)
+    if name is not None:
+        raise rounded_error(f"{what} {name!r}")
+
+
+def rounded_error(where: str) -> DataError:
+    """Return the error about a column of whole numbers that were rounded."""
+    return DataError(
+        f"{where} holds whole numbers beyond 2**53, which floats round: if it is an identifier, leave it out or give "
+        "texts; if it is a quantity, subtract a number from all of them"
+    )

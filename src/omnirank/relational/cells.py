@@ -19,8 +19,8 @@ import pandas as pd
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.text import counted
 from omnirank.data.arff.tokens import NUMBER
-from omnirank.data.columns import code_numbers, holds_dates, iso_seconds, typed_column
-from omnirank.data.table import LARGEST_EXACT, Levels
+from omnirank.data.columns import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
+from omnirank.data.table import LARGEST_EXACT, Levels, rounded_error
 from omnirank.relational.schema import ROWS, Columns, ForeignKey, Schema
 
 _LARGEST_PRODUCT = 2**62
@@ -268,6 +268,8 @@ def value_cells(series: Any, where: str, kind: str | None = None) -> ValueCells:
     if series.dtype == nw.Object:
         series = _plain(series)
     cells, levels = typed_column(series, where)
+    if holds_rounded(series):
+        raise rounded_error(where)
     found = ValueCells(np.asarray(cells), levels, holds_dates(series))
     if kind != "nominal" and are_texts(levels):
         found = _numbers_in_text(found)

@@ -20,8 +20,8 @@ from omnirank.core.text import counted, memory_amount
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import table_from, typed_table
 from omnirank.data.files import memory_size
-from omnirank.data.parquet import import_pyarrow, own_facts, own_metadata
-from omnirank.data.table import Table
+from omnirank.data.parquet import import_pyarrow, own_facts, own_metadata, rounded_names
+from omnirank.data.table import Table, refuse_rounded
 from omnirank.shards.parts import ParquetFile, Part, parts_of, release_unused
 
 # A block has at most so many rows, however much memory there is: larger ones leave the processor's caches.
@@ -288,6 +288,8 @@ class Columns:
         others = [name for name in batch.schema.names if name not in floats]
         try:
             found = self._typed(batch.select(others)) if others else None
+            if found is not None:
+                refuse_rounded(replace(found, rounded=found.rounded | rounded_names(batch)))
         except (DataError, DataTypeError) as error:
             raise type(error)(f"shard {part.name}: {error}") from None
         if floats:

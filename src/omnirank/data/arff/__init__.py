@@ -108,7 +108,7 @@ def read_arff(
         path=path,
         names=header.names,
         kinds=tuple(a.kind for a in header.attributes),
-        table=replace(rows.table(), dates=dates),
+        table=replace(rows.table(), dates=dates, rounded=frozenset(rows.rounded)),
         declared=True,
         texts={header.names[i]: np.array(column, dtype=object) for i, column in rows.texts.items()},
         labels=labels,

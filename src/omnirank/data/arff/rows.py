@@ -23,7 +23,7 @@ from omnirank.core.text import counted
 from omnirank.data.arff.header import Attribute
 from omnirank.data.arff.tokens import NUMBER, Token, TokenError, after_blanks, read_token, split_cells
 from omnirank.data.files import EXACT_NUMBERS
-from omnirank.data.table import Table
+from omnirank.data.table import LARGEST_EXACT, Table, any_text_rounded
 
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
 _ENTRY_END = re.compile(r"[,}]")
@@ -35,6 +35,7 @@ _PLAIN_QUOTES = re.compile(
 )
 _TABS = re.compile(rb"[ \t]*,[ \t]*|[ ]*\t[ \t]*")
 _LONG_BLANK = b" " * 64  # the patterns for blanks would take quadratic time on it
+_MANY_DIGITS = re.compile(rb"[0-9]{16}")
 _MINUS_ZERO = re.compile(rb"-0+ *[,\n]")
 _BLANKS_BESIDE_SIGNS = re.compile(rb" *([,{}\n]) *")
 
@@ -64,6 +65,7 @@ class Rows(ABC):
         self.labels: list[Any] = []
         self.weights: dict[int, float] = {}
         self.n_rows = 0
+        self.rounded: set[str] = set()  # names of columns of whole numbers that floats change
         self._codes = [None if a.levels is None else {v: c for c, v in enumerate(a.levels)} for a in attributes]
         self._label_sets: dict[str, tuple[str, ...]] = {}
         self._exact_only = "date" in kinds
@@ -154,6 +156,8 @@ class Rows(ABC):
         value = float(text)
         if math.isinf(value):
             self._fail(f"{text[:_SHOWN]!r} is too large for a number", number, column)
+        if abs(value) >= LARGEST_EXACT and any_text_rounded([text]):
+            self.rounded.add(self.attributes[column].name)
         return value
 
     def _label_set(self, text: str) -> tuple[str, ...]:
@@ -456,12 +460,14 @@ def _parsed(text: bytes, n_columns: int, types: Mapping[int, Any], separator: st
 
 
 def _numbers(frame: pd.DataFrame, text: bytes) -> np.ndarray | None:
-    """Cells as floats; None where one is no number, is infinite, or may be changed by pandas."""
+    """Cells as floats; None where one is no number, is infinite, or may be changed by pandas or by a float."""
     kinds = {dtype.kind for dtype in frame.dtypes}
     if not kinds <= {"i", "u", "f"}:
         return None
     values = frame.to_numpy(np.float64)
     if np.isinf(values).any() or ("i" in kinds and b"-0" in text and _MINUS_ZERO.search(text)):
+        return None
+    if (np.abs(values) >= LARGEST_EXACT).any() and _MANY_DIGITS.search(text):
         return None
     return values
 
@@ -475,7 +481,8 @@ def _lookup(cells: pd.Series, codes: Mapping[str, int]) -> np.ndarray:
 def _number_lookup(cells: pd.Series) -> np.ndarray:
     """Number of each category of a column, and NaN for missing cells; infinite where a row must be read exactly."""
     texts = [str(category) for category in cells.cat.categories]
-    return np.array([*(float(text) if NUMBER.fullmatch(text) else np.inf for text in texts), np.nan])
+    numbers = np.array([*(float(text) if NUMBER.fullmatch(text) else np.inf for text in texts), np.nan])
+    return np.where(np.abs(numbers) < LARGEST_EXACT, numbers, np.where(np.isnan(numbers), np.nan, np.inf))
 
 
 def _compact(values: np.ndarray, *types: Any) -> np.ndarray:
