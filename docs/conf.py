@@ -11,12 +11,18 @@ from pathlib import Path
 import matplotlib
 
 import omnirank
+from omnirank.data.task_registry import TASKS
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from _api_groups import GROUPS, MODULES  # noqa: E402 - found through the path above
-from _api_pages import write_api_pages, write_methods_table  # noqa: E402 - found through the path above
+from _api_pages import (  # noqa: E402 - found through the path above
+    write_api_pages,
+    write_measures_table,
+    write_methods_table,
+    write_settings_table,
+)
 
 matplotlib.use("Agg")
 
@@ -71,3 +77,5 @@ suppress_warnings = ["config.cache"]
 
 write_api_pages(omnirank, [import_module(name) for name in MODULES], GROUPS, HERE / "api" / "generated")
 write_methods_table(omnirank.methods(data=None), HERE / "api" / "generated" / "methods.txt")
+write_measures_table(TASKS, HERE / "api" / "generated" / "measures.txt")
+write_settings_table(HERE / "api" / "generated" / "clus.txt")

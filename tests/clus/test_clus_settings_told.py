@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import pytest
+from docs._api_pages import write_settings_table
 
 from omnirank.clus.choices import forest_choices, relief_parameters, tree_choices
 from omnirank.clus.settings import DEFAULTS, NOT_FOLLOWED, OTHER_SECTIONS, Values, check_values, notes_on
 from omnirank.core.errors import FileFormatError
 from omnirank.data.clus_settings import ClusSettings
 from omnirank.data.dataset import Dataset
-
-PAGE = (Path(__file__).parents[2] / "docs" / "user_guide" / "clus.md").read_text(encoding="utf-8")
 
 
 def settings(**sections):
@@ -197,20 +196,13 @@ def test_what_is_no_number_is_refused_where_a_number_is_expected(written):
         values.numbers("Ensemble", "Iterations")
 
 
-def part_of(section: str) -> tuple[str, str]:
-    """The settings of a section that the page calls followed and not followed."""
-    [row] = [line for line in PAGE.splitlines() if line.startswith(f"| `[{section}]` |")]
-    _, _, followed, refused, _ = row.split("|")
-    return followed, refused
-
-
-def test_every_setting_is_on_the_page():
+def test_every_setting_is_on_the_page(tmp_path):
+    write_settings_table(tmp_path / "clus.txt")
+    rows = (tmp_path / "clus.txt").read_text(encoding="utf-8").split("   * - ")[2:]
+    table = {section.strip("`[]"): columns for section, *columns in (row.split("\n     - ") for row in rows)}
+    assert list(table) == [*DEFAULTS, *OTHER_SECTIONS]
     for section, names in DEFAULTS.items():
-        followed, refused = part_of(section)
+        followed, refused = table[section]
         for name in names:
-            assert (f"`{name}`" in refused) == (name in NOT_FOLLOWED[section]), (section, name)
-            assert (f"`{name}`" in followed) == (name not in NOT_FOLLOWED[section]), (section, name)
-
-
-def test_other_sections_are_on_the_page():
-    assert [section for section in OTHER_SECTIONS if f"`[{section}]`" not in PAGE] == []
+            assert (f"``{name}``" in refused) == (name in NOT_FOLLOWED[section]), (section, name)
+            assert (f"``{name}``" in followed) == (name not in NOT_FOLLOWED[section]), (section, name)
