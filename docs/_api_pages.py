@@ -91,8 +91,8 @@ def write_measures_table(tasks: Iterable[str], path: Path) -> None:
 
 def write_settings_table(path: Path) -> None:
     """Write the table of CLUS's settings, by section: those that are followed, and the others."""
-    rows = [(f"``[{section}]``", _code(FOLLOWED.get(section, ())), _code(NOT_FOLLOWED[section])) for section in DEFAULTS]
-    rows += [(f"``[{section}]``", "", "all") for section in OTHER_SECTIONS]
+    rows = [(f"``[{name}]``", _code(FOLLOWED.get(name, ())), _code(NOT_FOLLOWED[name])) for name in DEFAULTS]
+    rows += [(f"``[{name}]``", "", "all") for name in OTHER_SECTIONS]
     write_table(("section", "followed", "not followed"), rows, path)
 
 

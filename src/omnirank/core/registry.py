@@ -132,7 +132,7 @@ def register(method: Method, *, replace: bool = False) -> Method:
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.core.registry import Method, register, unregister
+    >>> from omnirank.rankers import Method, register, unregister
     >>> where = "omnirank.rankers.univariate:UnivariateRanker"
     >>> method = register(Method("mine", where, "squared correlation", tasks=("regression",)))
     >>> om.make_ranker("mine")
