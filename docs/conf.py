@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"/spacecraft\.py|__init__\.py",
+    "ignore_pattern": r"(^|/)spacecraft\.py|__init__\.py",
     "download_all_examples": False,
     "write_computation_times": False,
     "show_memory": False,

@@ -144,7 +144,19 @@ def register(method: Method, *, replace: bool = False) -> Method:
 
 
 def unregister(name: str) -> None:
-    """Take a method out of the registry."""
+    """Take a method out of the registry.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+
+    Examples
+    --------
+    >>> from omnirank.rankers import Method, register, unregister
+    >>> method = register(Method("mine", "omnirank.rankers.univariate:UnivariateRanker", "mine", ("regression",)))
+    >>> unregister("mine")
+    """
     del _methods[get_method(name).name]
 
 
