@@ -83,6 +83,14 @@ def test_wide_code_is_found():
     assert too_wide(f"{wide}\n\n```text\n{wide}\nx\n```\n") == [wide]
 
 
+def test_the_gallery_leaves_out_scripts_without_a_page():
+    settings = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    [pattern] = re.findall(r'"ignore_pattern": r"(.*)",', settings)
+    scripts = [path.name for path in (ROOT / "examples").glob("*.py")]
+    ignored = {name for name in scripts if re.search(pattern, name)}  # names, as sphinx-gallery compares them
+    assert ignored == {name for name in scripts if not name.startswith("plot_")} != set()
+
+
 def test_the_table_of_tasks_is_complete():
     from omnirank.data.task_registry import TASKS
     from omnirank.tasks import get_task
