@@ -121,7 +121,7 @@ for period, ranking in rankings.items():
 # -------------------
 #
 # Scores relative to the best feature of each line. Single commands stand out, and the energy on single surfaces, with
-# its past. ``heater11`` is almost white before the change: scores are scaled up at most 20 times relative to other lines.
+# its past. ``heater11`` is almost white before the change: scores are scaled up at most 20 times beside other lines.
 figure, axes = plt.subplots(1, 2, figsize=(9, 9), sharey=True, layout="constrained")
 largest = rankings["after"].per_target.scores.max()
 for ax, (period, ranking) in zip(axes, rankings.items(), strict=True):
