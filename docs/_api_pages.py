@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import omnirank
-from omnirank.clus.settings import DEFAULTS, FOLLOWED, NOT_FOLLOWED, OTHER_SECTIONS
+from omnirank.clus.settings import FOLLOWED
 from omnirank.measures import measures_of, primary_measure
 
 __all__ = [
@@ -90,10 +90,9 @@ def write_measures_table(tasks: Iterable[str], path: Path) -> None:
 
 
 def write_settings_table(path: Path) -> None:
-    """Write the table of CLUS's settings, by section: those that are followed, and the others."""
-    rows = [(f"``[{name}]``", _code(FOLLOWED.get(name, ())), _code(NOT_FOLLOWED[name])) for name in DEFAULTS]
-    rows += [(f"``[{name}]``", "", "all") for name in OTHER_SECTIONS]
-    write_table(("section", "followed", "not followed"), rows, path)
+    """Write the table of CLUS's settings that are followed, by section."""
+    rows = [(f"``[{name}]``", ", ".join(f"``{setting}``" for setting in own)) for name, own in FOLLOWED.items()]
+    write_table(("section", "followed"), rows, path)
 
 
 def write_table(heading: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
@@ -102,10 +101,6 @@ def write_table(heading: Sequence[str], rows: Iterable[Sequence[str]], path: Pat
     for row in [heading, *rows]:
         lines += [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(row)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _code(names: Iterable[str]) -> str:
-    return ", ".join(f"``{name}``" for name in names)
 
 
 def _member_directive(value: Any) -> str:
