@@ -11,8 +11,18 @@ from types import ModuleType
 from typing import Any
 
 import omnirank
+from omnirank.clus.settings import FOLLOWED
+from omnirank.measures import measures_of, primary_measure
 
-__all__ = ["public_members", "public_names", "write_api_pages", "write_methods_table"]
+__all__ = [
+    "public_members",
+    "public_names",
+    "write_api_pages",
+    "write_measures_table",
+    "write_methods_table",
+    "write_settings_table",
+    "write_table",
+]
 
 
 Groups = Mapping[str, Sequence[str]]
@@ -61,10 +71,34 @@ def write_api_pages(package: ModuleType, modules: Sequence[ModuleType], groups: 
 
 def write_methods_table(methods: Iterable[Any], path: Path) -> None:
     """Write the table of registered methods: name, meaning of the scores, supervision, reference."""
+    rows = [(f"``{m.name}``", m.summary, ", ".join(m.supervision), m.reference) for m in methods]
+    write_table(("method", "scores", "supervision", "reference"), rows, path)
+
+
+def write_measures_table(tasks: Iterable[str], path: Path) -> None:
+    """Write the table of measures: name, title, better direction, tasks (bold: their primary measure), definition."""
+    of_tasks: dict[Any, list[str]] = {}
+    for task in tasks:
+        for measure in measures_of(task):
+            is_primary = measure == primary_measure(task)
+            of_tasks.setdefault(measure, []).append(f"**{task}**" if is_primary else task)
+    rows = [
+        (f"``{m.name}``", m.title, "larger" if m.larger_is_better else "smaller", ", ".join(names), m.definition)
+        for m, names in of_tasks.items()
+    ]
+    write_table(("measure", "called", "better", "tasks", "definition"), rows, path)
+
+
+def write_settings_table(path: Path) -> None:
+    """Write the table of CLUS's settings that are followed, by section."""
+    rows = [(f"``[{name}]``", ", ".join(f"``{setting}``" for setting in own)) for name, own in FOLLOWED.items()]
+    write_table(("section", "followed"), rows, path)
+
+
+def write_table(heading: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
+    """Write a table of reStructuredText, for pages to include."""
     lines = [".. list-table::", "   :header-rows: 1", ""]
-    rows = [("method", "scores", "supervision", "reference")]
-    rows += [(f"``{m.name}``", m.summary, ", ".join(m.supervision), m.reference) for m in methods]
-    for row in rows:
+    for row in [heading, *rows]:
         lines += [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(row)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

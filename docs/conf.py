@@ -11,12 +11,18 @@ from pathlib import Path
 import matplotlib
 
 import omnirank
+from omnirank.data.task_registry import TASKS
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from _api_groups import GROUPS, MODULES  # noqa: E402 - found through the path above
-from _api_pages import write_api_pages, write_methods_table  # noqa: E402 - found through the path above
+from _api_pages import (  # noqa: E402 - found through the path above
+    write_api_pages,
+    write_measures_table,
+    write_methods_table,
+    write_settings_table,
+)
 
 matplotlib.use("Agg")
 
@@ -56,7 +62,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"/spacecraft\.py|__init__\.py",
+    "ignore_pattern": r"(^|/)spacecraft\.py|__init__\.py",
     "download_all_examples": False,
     "write_computation_times": False,
     "show_memory": False,
@@ -71,3 +77,5 @@ suppress_warnings = ["config.cache"]
 
 write_api_pages(omnirank, [import_module(name) for name in MODULES], GROUPS, HERE / "api" / "generated")
 write_methods_table(omnirank.methods(data=None), HERE / "api" / "generated" / "methods.txt")
+write_measures_table(TASKS, HERE / "api" / "generated" / "measures.txt")
+write_settings_table(HERE / "api" / "generated" / "clus.txt")

@@ -2,7 +2,7 @@
 Which pixels tell digits apart?
 ===============================
 
-The features of the digits are the pixels of images of 8 x 8. A ranking of them is an image too.
+The features are the pixels of 8 x 8 images, so their scores form an image, too.
 """
 
 # %%
@@ -18,7 +18,7 @@ print(ranker.task_)
 print(ranker.ranking_.to_frame().head())
 
 # %%
-# The outer columns are nearly empty in every image and tell little.
+# The outer columns are nearly empty in every image, so they score low.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 score_map(ranker.ranking_, (8, 8), ax=left)
 ranker.ranking_.plot(ax=right, k=12)

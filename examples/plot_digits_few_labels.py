@@ -2,12 +2,12 @@
 Digits with 50 labels
 =====================
 
-Which pixels tell digits apart, when 50 of 1797 images are labelled? Rankings with the level of supervision 1 see these
-50 images, those between 0 and 1 see all of them, and that with 0 needs no label.
+Which pixels tell digits apart if only 50 of 1797 images are labelled? At the supervision level 1, rankings see these 50
+images. Below 1 they see all images, and at 0 they need no label.
 """
 
 # %%
-# Labels are hidden at random, ten times over, so that the scatter of the rankings can be seen beside their means.
+# The labels to keep are drawn ten times, to see how much the rankings vary.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -27,8 +27,8 @@ for seed in range(10):
         scores[w].append(ranking.scores / ranking.scores.sum())
 
 # %%
-# The images of the mean scores (above) and of their standard deviations over the draws of labels (below). Fifty labels
-# alone give rankings that differ a lot from draw to draw; features beside them make them steadier.
+# Mean scores (above) and their standard deviations over the draws (below). With fifty labels alone, rankings differ a
+# lot from draw to draw. If the features count, too, rankings are steadier.
 figure, axes = plt.subplots(2, 3, figsize=(9, 6), layout="constrained")
 largest = max(np.max(np.mean(found, axis=0)) for found in scores.values())
 for column, w in enumerate(levels):
@@ -43,7 +43,7 @@ figure.colorbar(image, ax=axes, label="share of the summed scores")
 plt.show()
 
 # %%
-# How much do two draws of labels agree, and how close do they come to the ranking by all labels?
+# How much do rankings of two draws agree with each other, and with the ranking by all labels?
 reference = (
     om.EnsembleRanker(n_trees=100, random_state=0, n_jobs=-1).fit(digits).ranking_.scores
 )
@@ -62,7 +62,7 @@ for w, found in scores.items():
     print(f"w = {w:g}: between draws {between:.2f}, with all labels {to_all:.2f}")
 
 # %%
-# The level can be chosen by the out-of-bag errors of the labelled examples.
+# By default, cross-validation on the labelled examples chooses the level.
 ranker = om.EnsembleRanker(n_trees=30, random_state=0, n_jobs=-1).fit(
     digits.keep_labels(50, random_state=0)
 )

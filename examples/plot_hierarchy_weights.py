@@ -2,8 +2,8 @@
 Weights of the labels in a hierarchy
 ====================================
 
-A label far down in a hierarchy is held by few examples, and a mistake there matters less than one near the
-top. So the weight of a label is a factor below 1 times the mean weight of its parents.
+Few examples have a label far down in a hierarchy, and a mistake there matters less than one near the top. So the weight
+of a label is the mean weight of its parents, times a factor below 1.
 """
 
 # %%
@@ -26,8 +26,7 @@ hierarchy = om.Hierarchy.from_edges(
 print(hierarchy)
 
 # %%
-# The factor is a parameter; at 1 all labels weigh the same, and only the closure of the label sets is left
-# of the hierarchy.
+# The factor is a parameter. At 1, all labels have the same weight.
 figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
 order = hierarchy.topological_order
 names = [hierarchy.labels[i] for i in order]
@@ -42,6 +41,6 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# Label sets are closed: who pumps protons also transports ions, and all that is above.
+# Label sets are closed: a gene that pumps protons also transports ions, and has all labels above.
 closed = hierarchy.close([[label == "proton pump" for label in hierarchy.labels]])
 print([label for label, held in zip(hierarchy.labels, closed[0], strict=True) if held])

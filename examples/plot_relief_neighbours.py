@@ -2,13 +2,12 @@
 Relief: how many neighbours, how many examples?
 ===============================================
 
-Relief looks at m examples and the k nearest neighbours of each. One pass gives the rankings for all smaller numbers of
-both as well, so that a picture of importance against k and m costs no more than the largest of them.
+Relief visits m examples and the k nearest neighbours of each. One pass also gives the rankings for all smaller m and k,
+so the pictures below cost no more than the largest values.
 """
 
 # %%
-# The target has one feature that acts alone, two that act only together (in which quarter of the plane a point lies),
-# and 17 that do nothing.
+# One feature acts alone, two act only together (the quarter of the plane in which a point lies), and 17 are noise.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -30,9 +29,8 @@ ranker = om.ReliefRanker(n_neighbors=ks, n_iterations=ms, random_state=0, n_jobs
 print(f"{len(ranker.checkpoints_)} rankings from one pass")
 
 # %%
-# Left: a single neighbour gives noise. With many the interaction disappears, because neighbours are no longer close:
-# with all examples as neighbours only the feature that acts alone is left. Right: a few hundred examples are enough
-# to tell the relevant features from the others, here for k = 15.
+# Left: with a single neighbour, scores are noisy. With many, neighbours are no longer close, and the interaction
+# disappears. Right: a few hundred examples suffice to separate the relevant features from noise (k = 15).
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
 at_k = np.array([ranker.importances_at(n_neighbors=k) for k in ks])
 at_m = np.array([ranker.importances_at(n_neighbors=15, n_iterations=m) for m in ms])

@@ -2,16 +2,15 @@
 Heaters of a spacecraft
 =======================
 
-Which of the things that happen on board make a heater work, and what does a change of the operating regime change about
-that? The example follows a study of Mars Express with its 33 heater lines, on a generated spacecraft of which the
-answers are known.
+Which events on board switch on a heater? What changes with the operating regime? The example follows a study of Mars
+Express with its 33 heater lines. The spacecraft is generated, so the true answers are known.
 """
 
 # %%
-# Raw data have time stamps of their own: angles to the Sun and currents every two minutes, commands when they are
-# given, pointings and eclipses from one time to another. On a grid of half an hour they become a table with four groups
-# of features and 33 targets. Half-way through, the regime changes: ``heater11`` was off and is now in use, ``heater29``
-# and ``heater30`` no longer answer to the energy that falls on a surface, but to eclipses.
+# Raw data have different time stamps: angles to the Sun and currents every two minutes, commands at single moments,
+# pointings and eclipses from one time to another. On a grid of half an hour they become a table with four groups of
+# features and 33 targets. Half-way, the regime changes: ``heater11`` is switched on, ``heater29`` and ``heater30``
+# depend on eclipses instead of the energy that falls on a surface.
 import matplotlib.pyplot as plt
 import numpy as np
 from spacecraft import make_spacecraft  # beside this script
@@ -25,7 +24,7 @@ print(table)
 print(craft.drivers.query("before != after"))
 
 # %%
-# What comes first trains and what comes later tests, with a day between them: neighbours in time are alike.
+# The first part is for training, the last for testing, with a day between them: neighbours in time are alike.
 day = np.timedelta64(1, "D")
 train, test = table.split(craft.change - 8 * day, gap="1D", until=craft.change)
 before, after = table.split(craft.change, gap="1D")
@@ -38,9 +37,8 @@ print(len(train), len(test), len(after))
 # ---------------------------------
 #
 # One forest predicts all lines, or there is one forest per line. Errors are root mean squared errors over all lines, in
-# the regime of the training data and in the other one. Here lines have little in common: they answer to different
-# commands and surfaces, and forests of their own are better. For the flight of Mars Express without gyroscopes, one
-# global forest was as good as 33 others.
+# the regime of the training data and in the other one. Here, lines depend on different commands and surfaces, so one
+# forest per line is better. For the flight of Mars Express without gyroscopes, one global forest was as good as 33.
 options = {
     "n_trees": 20,
     "max_features": 0.25,
@@ -75,9 +73,9 @@ print("largest errors after the change:", [lines[j] for j in np.argsort(-by_line
 # Group shares
 # ------------
 #
-# The scores of a global forest can be told apart by target. Summed by group, they say what a line answers to. A cross
-# marks the groups that it truly answers to. Where there is none, the line is off: ``heater33`` is constant and has no
-# scores, and the shares of ``heater11`` before the change divide next to nothing.
+# A global forest has scores for each target. Summed by group, they show what a line depends on. Crosses mark the true
+# groups. A line without a cross is off: ``heater33`` is constant and has no scores, and the scores of ``heater11``
+# before the change are almost 0.
 ranker = om.EnsembleRanker(
     n_trees=30, min_samples_leaf=5, per_target=True, random_state=0, n_jobs=-1
 )
@@ -122,8 +120,8 @@ for period, ranking in rankings.items():
 # Features by targets
 # -------------------
 #
-# Scores relative to the best feature of each line. Commands stand out one by one; energy by surface, with its past.
-# ``heater11`` is almost white before the change: scores are not scaled up by more than 20 times beside other lines.
+# Scores relative to the best feature of each line. Single commands stand out, and the energy on single surfaces, with
+# its past. ``heater11`` is almost white before the change: scores are scaled up at most 20 times beside other lines.
 figure, axes = plt.subplots(1, 2, figsize=(9, 9), sharey=True, layout="constrained")
 largest = rankings["after"].per_target.scores.max()
 for ax, (period, ranking) in zip(axes, rankings.items(), strict=True):
@@ -144,7 +142,7 @@ plt.show()
 # ------------------------------------
 #
 # The fuzzy Jaccard index of the top *j* features starts low for lines that changed, and high for those that did not.
-# Behind the features that matter, chance decides the order: there all curves are about the same.
+# Below the relevant features, the order is random, so all curves are about the same there.
 comparisons = {
     line: om.compare_rankings(
         rankings["before"].for_target(line), rankings["after"].for_target(line)

@@ -2,7 +2,7 @@
 A tree for label sets, to be read
 =================================
 
-One tree predicts all labels of a set at once. Pruned, it is small enough to be read.
+One tree predicts all labels of a set at once. After pruning, it is small enough to read.
 """
 
 # %%
@@ -16,12 +16,12 @@ train, test = data.split(random_state=0)
 print(train)
 
 # %%
-# The tree, pruned by M5. A leaf names the labels that at least half of its examples have.
+# The tree, pruned by M5. A leaf shows the labels that at least half of its examples have.
 tree = om.PCTClassifier(random_state=0).fit(train)
 print(om.export_text(tree, max_depth=3))
 
 # %%
-# Pruning trades size for error on new examples; a forest gives up the reading for accuracy.
+# The pruned tree is smaller, the forest more accurate.
 sizes, errors = [], []
 for pruning in (None, 0.5, 1, 2, 4):
     model = om.PCTClassifier(pruning=pruning, random_state=0).fit(train)

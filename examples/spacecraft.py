@@ -1,4 +1,4 @@
-"""A generated spacecraft of which it is known what its heaters answer to, before and after a change of the regime."""
+"""A generated spacecraft with known drivers of its heaters, before and after a change of the regime."""
 
 from __future__ import annotations
 

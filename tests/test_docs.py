@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from benchmarks.public_data import public_data
 from docs._api_groups import GROUPS, MODULES
 from docs._api_pages import public_names, write_api_pages
 from docs._executed import FENCE, WIDTH, Block, blocks_of, commands_of, page_environment, run_block
@@ -40,21 +38,6 @@ def test_page(page, tmp_path, monkeypatch):
             run_block(block, page.name, namespace)
 
 
-def sessions_on_public_data(page: Path) -> list[Block]:
-    """Sessions that are shown as text: their data are in no checkout."""
-    blocks = blocks_of(page.read_text(encoding="utf-8"), ("text",))
-    return [block for block in blocks if block.code.startswith(">>> ")]
-
-
-@pytest.mark.shared_data
-@pytest.mark.parametrize("page", [page for page in PAGES if sessions_on_public_data(page)], ids=lambda page: page.stem)
-def test_sessions_on_public_data(page, monkeypatch):
-    monkeypatch.chdir(public_data() / "relational")
-    namespace: dict = {}
-    for block in sessions_on_public_data(page):
-        run_block(replace(block, kind="pycon"), page.name, namespace)
-
-
 def lacking(page: str, files: list[Path], sources: str) -> list[str]:
     """Modules and names in code type that are not there; names count by their last part."""
     named = set(re.findall(r"`([\w./]+)`", page))
@@ -80,7 +63,7 @@ def test_the_page_of_the_architecture_names_what_there_is():
 
 def test_the_guide_shows_code():
     guide = [page for page in PAGES if page.parent.name in ("user_guide", "howto") and page.stem != "index"]
-    without = [page.name for page in guide if not blocks_in(page) and not sessions_on_public_data(page)]
+    without = [page.name for page in guide if not blocks_in(page)]
     assert len(guide) >= 30
     assert without == []
 
@@ -98,6 +81,14 @@ def test_code_needs_no_scroll_bar():
 def test_wide_code_is_found():
     wide = "x" * (WIDTH + 1)
     assert too_wide(f"{wide}\n\n```text\n{wide}\nx\n```\n") == [wide]
+
+
+def test_the_gallery_leaves_out_scripts_without_a_page():
+    settings = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    [pattern] = re.findall(r'"ignore_pattern": r"(.*)",', settings)
+    scripts = [path.name for path in (ROOT / "examples").glob("*.py")]
+    ignored = {name for name in scripts if re.search(pattern, name)}  # names, as sphinx-gallery compares them
+    assert ignored == {name for name in scripts if not name.startswith("plot_")} != set()
 
 
 def test_the_table_of_tasks_is_complete():

@@ -132,7 +132,7 @@ def register(method: Method, *, replace: bool = False) -> Method:
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.core.registry import Method, register, unregister
+    >>> from omnirank.rankers import Method, register, unregister
     >>> where = "omnirank.rankers.univariate:UnivariateRanker"
     >>> method = register(Method("mine", where, "squared correlation", tasks=("regression",)))
     >>> om.make_ranker("mine")
@@ -144,7 +144,19 @@ def register(method: Method, *, replace: bool = False) -> Method:
 
 
 def unregister(name: str) -> None:
-    """Take a method out of the registry."""
+    """Take a method out of the registry.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+
+    Examples
+    --------
+    >>> from omnirank.rankers import Method, register, unregister
+    >>> method = register(Method("mine", "omnirank.rankers.univariate:UnivariateRanker", "mine", ("regression",)))
+    >>> unregister("mine")
+    """
     del _methods[get_method(name).name]
 
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from omnirank.core.registry import Method, register, unregister
+
 if TYPE_CHECKING:
     from omnirank.rankers.agnos import AgnosRanker
-    from omnirank.rankers.base import BaseRanker
+    from omnirank.rankers.base import BaseRanker, WeightedRanker
     from omnirank.rankers.clusters import MCFSRanker, NDFSRanker, UDFSRanker
     from omnirank.rankers.controls import DispersionRanker, RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 # Imported on first use: the registry reads this room's table without importing any ranker.
 _NAMES = {
     "agnos": ("AgnosRanker",),
-    "base": ("BaseRanker",),
+    "base": ("BaseRanker", "WeightedRanker"),
     "clusters": ("MCFSRanker", "NDFSRanker", "UDFSRanker"),
     "controls": ("DispersionRanker", "RandomRanker", "UniformRanker"),
     "ensemble": ("EnsembleRanker",),
@@ -41,7 +43,7 @@ _NAMES = {
 }
 _MODULE = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [*_MODULE]  # noqa: PLE0604 - the names of a table
+__all__ = ["Method", "register", "unregister", *_MODULE]  # noqa: PLE0604 - the names of a table
 
 
 def __getattr__(name: str) -> Any:
