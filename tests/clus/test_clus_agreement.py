@@ -112,11 +112,6 @@ def test_a_tree_is_written_as_in_clus(tmp_path):
     run_clus(write_files(tmp_path, "classes"))
     text = (tmp_path / "run.out").read_text()
     assert "Original Model\n**************\n\na > 6.0\n+--yes: " in text
-    assert text.endswith(
-        """
-       +--no:  b > 0.48
-              +--yes: [y] [14.0]: 15
-              +--no:  [z] [30.0]: 30
-
-"""
-    )
+    # the sides of a test of levels are named in another order
+    assert re.search(r"b > 0\.48\n[ |]+\+--yes: \[y\] \[14\.0\]: 15\n[ |]+\+--no:  \[z\] \[30\.0\]: 30\n", text)
+    assert text.endswith("[24.0]: 24\n\n")

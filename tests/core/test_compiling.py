@@ -14,6 +14,7 @@ from numba.core import event
 
 from omnirank.cli.command import compiling_notes
 from omnirank.core import compiled as module
+from omnirank.core.numba_internals import LINKED_ONLY
 
 needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="the compiler is off")
 
@@ -63,6 +64,25 @@ def test_a_kernel_that_makes_arrays_says_so(monkeypatch, tmp_path):
     assert by_kind(numbers) == 1.0
     with pytest.raises(numba.TypingError, match="sort"):
         by_kind(np.array([3, 1]))
+
+
+@needs_compiler
+@pytest.mark.skipif(not LINKED_ONLY, reason="parts are compiled in Numba's own way")
+def test_parts_are_called_by_functions_that_are_inlined():
+    """Numba hands options on to what a function calls: parts would be inlined wherever these are."""
+    doubled = module.part(double)
+
+    @module.inlined
+    def one_more(x):
+        return doubled(x) + 1
+
+    @numba.njit
+    def kernel(x):
+        return one_more(x)
+
+    assert kernel(3) == 7
+    (compiled_part,) = doubled.overloads.values()
+    assert "alwaysinline" not in compiled_part.library.get_llvm_str()
 
 
 @needs_compiler

@@ -108,7 +108,6 @@ def searches(draw):
         draw(st.sampled_from([1.0, 2.0, 0.25])),
         draw(st.sampled_from([EVERY_DEPTH, 1, 3])),
         draw(st.booleans()),
-        draw(st.sampled_from([0, 1, 2])),
     )
 
 

@@ -45,14 +45,15 @@ def cluster_results(
     When a worker dies, the scheduler gives its tasks to others. The scheduler cannot restore data that all of their
     holders took with them: they are sent again from here, and what is not done yet is begun again.
     """
-    client, n_losses = backend.client, 0
+    client, n_losses, direct = backend.client, 0, True
     futures: dict[int, Any] = {}
     with backend.retrieval_context():  # a worker that waits for others makes room for them
         for i in range(len(batches)):
             while True:
                 try:
-                    futures = futures or _submitted(client, work, function, batches, i)
-                    results = client.gather(futures[i])
+                    if not futures:
+                        futures, direct = _submitted(client, work, function, batches, i)
+                    results = client.gather(futures[i], direct=direct)
                     break
                 except CancelledError as error:
                     n_losses += 1
@@ -70,21 +71,24 @@ def cluster_results(
             yield results
 
 
-def _submitted(client: Any, work: Any, function: Any, batches: Sequence[Any], first: int) -> dict[int, Any]:
+def _submitted(
+    client: Any, work: Any, function: Any, batches: Sequence[Any], first: int
+) -> tuple[dict[int, Any], bool]:
     """Give the batches from one on to the cluster: all in one graph, so that they are begun in their order."""
     name = getattr(function, "__name__", type(function).__name__).strip("_")
     group, numbers = f"{name}-{uuid.uuid4().hex}", range(first, len(batches))
     keys = [(group, i) for i in numbers]
-    there = [_there(client, function)] * len(numbers)
-    return dict(zip(numbers, client.map(work, there, batches[first:], key=keys, pure=False), strict=True))
+    there, direct = _there(client, function)
+    futures = client.map(work, [there] * len(numbers), batches[first:], key=keys, pure=False)
+    return dict(zip(numbers, futures, strict=True)), direct
 
 
-# By client and identity of a function: the function on the workers, for as long as it lives here.
-_sent: dict[tuple[int, int], Any] = {}
+# By client and identity of a function: the function on the workers, and whether they are reached from here.
+_sent: dict[tuple[int, int], tuple[Any, bool]] = {}
 
 
-def _there(client: Any, function: Any) -> Any:
-    """A function on the workers, sent when it is asked for first."""
+def _there(client: Any, function: Any) -> tuple[Any, bool]:
+    """A function on the workers, sent when it is asked for first, and whether straight from here."""
     place = id(client), id(function)
     if place in _sent:
         return _sent[place]
@@ -100,6 +104,6 @@ def _there(client: Any, function: Any) -> Any:
         with suppress(TypeError):  # of what has no weak references it is not known when it ends
             for owner in (function, client):
                 weakref.finalize(owner, _sent.pop, place, None).atexit = False
-            _sent[place] = future
-        return future
+            _sent[place] = future, direct
+        return future, direct
     raise ClusterError("the workers of the cluster cannot be reached, neither from here nor from the scheduler")
