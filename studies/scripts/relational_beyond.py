@@ -70,9 +70,7 @@ def left_out(name, data, draws):
                 fitted[score] = RelationalRanker(score, **shared).fit(part)
                 seconds[score] = time.process_time() - start
             before, start = error(fitted["genie3"].model_, rest, y[test]), time.process_time()
-            without = [
-                RelationalForest(modes=dict(data.modes or {}) | {one: ()}, **shared).fit(part) for one in names
-            ]
+            without = [RelationalForest(modes=dict(data.modes or {}) | {one: ()}, **shared).fit(part) for one in names]
             losses = [error(model, rest, y[test]) - before for model in without]
             scores = [fitted[score].rankings_["relation"].scores for score in ("genie3", "permutation")]
             ranks = [spearmanr(own, losses)[0] for own in scores]
