@@ -63,7 +63,7 @@ test-lowest: $(LOWEST)/.test
 
 # Whether the tests notice mistakes: 200 of them, drawn by a seed. An hour or two; not part of test.
 mutants: $(VENV)/.dev
-	$(BIN)/python tests/tools/mutants.py --workers 2
+	$(BIN)/python tests/tools/mutants.py .mutants --workers 2
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -93,4 +93,4 @@ $(LOWEST)/.test: pyproject.toml tests/tools/lowest_versions.py
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) docs/_build docs/_pictures docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(LOWEST) .mutants docs/_build docs/_pictures docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache

@@ -131,7 +131,7 @@ def rank(problem: Problem, importance: str = "permutation", seed: int = 0) -> An
         n_jobs=WORKERS,
     )
     normalized = problem.data.hierarchy is None
-    ranker._rules = {"tie_break": "first", "nominal_tests": "greedy", "normalize_targets": normalized}
+    ranker._rules = {"tie_break": "first", "normalize_targets": normalized}
     return ranker.fit(problem.data)
 
 

@@ -107,7 +107,7 @@ def our_scores(problem: Problem, level: float, seed: int) -> np.ndarray:
         random_state=seed,
         n_jobs=1,
     )
-    ranker._rules = {"tie_break": "first", "nominal_tests": "greedy"}
+    ranker._rules = {"tie_break": "first"}
     return ranker.fit(problem.data).ranking_.scores
 
 
@@ -115,7 +115,7 @@ def scores_by_clus_rules(problem: Problem, level: float, seed: int) -> np.ndarra
     """Return the Symbolic scores of our trees, stopped where CLUS stops, at the level that CLUS's one stands for."""
     data = problem.data
     level = level_of_clus(data, level)
-    rules = GrowingRules(min_samples_leaf=LEAST, tie_break="first", nominal_tests="greedy", supervision=level)
+    rules = GrowingRules(min_samples_leaf=LEAST, tie_break="first", supervision=level)
     plan = make_plan(data, rules, seed)
     options = ScoreOptions(symbolic_weight=DEPTH_WEIGHT)
     total = np.zeros(data.n_features)

@@ -57,7 +57,7 @@ def child() -> None:
     reads: dict[Any, int] = {}
     _count_reads(reads)
     start = time.perf_counter()
-    data = om.open_shards(folder, "y", max_memory=memory, checkpoint=False)
+    data = om.open_shards(folder, "y", max_memory=memory)
     opened = time.perf_counter()
     ranker = om.EnsembleRanker(n_trees=int(n_trees), random_state=0, n_jobs=2).fit(data)
     found = {

@@ -27,7 +27,6 @@ GROUPS = {
         "PCTClusterer",
         "PCTForestClassifier",
         "PCTForestRegressor",
-        "MLkNN",
         "load_model",
         "predict_shards",
         "export_text",

@@ -40,8 +40,7 @@ def f(n: "int < 3", rows, k=7):
 
 
 @pytest.fixture
-def tree(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take most of the time
+def tree(tmp_path):
     write(tmp_path / "root", CODE, TESTS)
     (tmp_path / "root/pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\n')
     return tmp_path / "root"
@@ -78,37 +77,44 @@ def test_all_mutants_of_a_file_are_drawn_in_an_order_of_the_seed():
     assert set(one) == set(everything)
 
 
+def attempt(tree, folder, which=lambda mutant: True):
+    folder.mkdir(exist_ok=True)
+    drawn = [mutant for mutant in mutants.drawn(tree, mutants.modules(tree, []), 0, 9) if which(mutant)]
+    return drawn, mutants.Trial(tree, folder).attempt_all(drawn)
+
+
 def test_what_the_tests_do_not_notice_survives(tree, tmp_path, monkeypatch, capsys):
-    drawn = mutants.drawn(tree, mutants.modules(tree, []), 0, 10)
+    drawn, noticed = attempt(tree, tmp_path / "a")
     assert [mutant.new for mutant in drawn] == ["(a >= b)"]
-    output = tmp_path / "outcomes.jsonl"
-    assert mutants.Trial(tree, tmp_path, output, n_stages=1).attempt_all(drawn, 1) == [""]
-    assert mutants.verdict(drawn, [""]) == 1
+    assert noticed == [""]
+    assert mutants.verdict(drawn, noticed) == 1
     assert "1 of 1 mutants survive (100.0%, at most 3% may); 0 more" in capsys.readouterr().out
     with monkeypatch.context() as patch:
         patch.setitem(mutants.EQUIVALENT, "tasks/small.py: return a if (a >= b) else b", "equal numbers are one number")
         assert mutants.verdict(drawn, [""]) == 0
     write(tree, CODE, TESTS + "        assert type(larger(1.0, 1)) is int\n")
-    for _ in range(2):  # survivors are tried again, others are read
-        noticed = mutants.Trial(tree, tmp_path, output, n_stages=1).attempt_all(drawn, 1)
-        assert noticed == ["tests/tasks/test_small.py::test_larger"]
-        write(tree, CODE, "")
+    assert attempt(tree, tmp_path / "a")[1] == ["tests/tasks/test_small.py::test_larger"]  # survivors are tried again
+    write(tree, CODE, "")
+    assert attempt(tree, tmp_path / "a")[1] == ["tests/tasks/test_small.py::test_larger"]  # others are read
+
+
+def test_slow_tests_judge_what_is_left(tree, tmp_path):
+    slow = TESTS.replace("    def", "    import pytest\n\n    @pytest.mark.slow\n    def")
+    write(tree, CODE, slow + "        assert type(larger(1.0, 1)) is int\n")
+    assert attempt(tree, tmp_path)[1] == ["tests/tasks/test_small.py::test_larger"]
 
 
 def test_tests_that_fail_without_a_mistake_prove_nothing(tree, tmp_path):
     write(tree, CODE, TESTS + "        assert False\n")
-    drawn = mutants.drawn(tree, ["tasks/small.py"], 0, 1)
-    trial = mutants.Trial(tree, tmp_path, n_stages=1)
-    assert trial.attempt_all(drawn, 1) == [""]
-    assert trial.outcomes["compiled tests/tasks/test_small.py::test_larger"]["sound"] is False
+    assert attempt(tree, tmp_path)[1] == [""]
 
 
 def test_a_test_without_end_is_noticed(tree, tmp_path, monkeypatch):
-    monkeypatch.setattr(mutants, "SECONDS_COMPILED", 0.3)
+    monkeypatch.setattr(mutants, "SECONDS", 0.3)
     write(
         tree,
         "def larger(n):\n    while n:\n        n -= 1\n",
         "from omnirank.tasks.small import larger\n\ndef test_larger():\n    larger(3)\n",
     )
-    endless = next(mutant for mutant in mutants.drawn(tree, ["tasks/small.py"], 0, 9) if mutant.new == "pass")
-    assert mutants.Trial(tree, tmp_path, n_stages=1).attempt(endless) == "tests/tasks/test_small.py::test_larger"
+    noticed = attempt(tree, tmp_path, lambda mutant: mutant.new == "pass")[1]
+    assert noticed == ["tests/tasks/test_small.py::test_larger"]

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from omnirank.evaluation.significance import significance as significance
     from omnirank.evaluation.stability import stability as stability
     from omnirank.evaluation.statistics import compare_methods as compare_methods
-    from omnirank.neighbors.ml_knn import MLkNN as MLkNN
     from omnirank.rankers.controls import DispersionRanker as DispersionRanker
     from omnirank.rankers.ensemble import EnsembleRanker as EnsembleRanker
     from omnirank.rankers.information import InformationRanker as InformationRanker
@@ -86,7 +85,6 @@ _NAMES = {
     "omnirank.evaluation.significance": ("significance",),
     "omnirank.evaluation.stability": ("stability",),
     "omnirank.evaluation.statistics": ("compare_methods",),
-    "omnirank.neighbors.ml_knn": ("MLkNN",),
     "omnirank.rankers.controls": ("DispersionRanker",),
     "omnirank.rankers.ensemble": ("EnsembleRanker",),
     "omnirank.rankers.information": ("InformationRanker",),

@@ -78,7 +78,7 @@ def predicted(make: Callable[..., Any], dataset: om.Dataset, **parameters: Any) 
     return [found, kept]
 
 
-_METHODS = ("predict", "predict_proba", "predict_means", "apply", "decision_path")
+_METHODS = ("predict", "predict_proba", "predict_means", "apply")
 _KEPT = ("trees_", "tree_", "labels_", "feature_importances_", "supervision_", "supervision_curve_", "oob_error_")
 _KEPT += ("oob_prediction_", "oob_decision_function_")
 
@@ -223,11 +223,6 @@ def _ensembles() -> Iterator[tuple[str, Case]]:
         for layout in LAYOUTS:
             many = data("multi-label", layout)
             yield f"{ensemble}, per target, {layout}", partial(grown, many, ensemble=ensemble, per_target=True)
-    for tests in ("greedy", "one-against-rest"):
-        yield (
-            f"nominal tests, {tests}",
-            partial(grown, data("classification", "nominal"), {"nominal_tests": tests}, ensemble="random-forest"),
-        )
     yield "as many trees as it takes", partial(ranked, om.EnsembleRanker, data("classification"), n_trees="auto")
     yield "two workers asked for", partial(grown, data("regression", "missing"), n_jobs=2)
     for task in ("multi-target-regression", "multi-label", "mixed-targets"):
@@ -283,9 +278,6 @@ def _predictors() -> Iterator[tuple[str, Case]]:
 
 
 def _neighbors() -> Iterator[tuple[str, Case]]:
-    for task in ("classification", "multi-label", "hierarchical-multi-label"):
-        for layout in LAYOUTS:
-            yield f"MLkNN, {task}, {layout}", partial(predicted, om.MLkNN, data(task, layout))
     for task in (task for task in TASKS if task != "clustering"):
         for layout in LAYOUTS:
             whole = data(task, layout)
@@ -346,7 +338,7 @@ def estimators() -> dict[str, Any]:
 
 def predictors() -> dict[str, Any]:
     """Return the public estimators that predict from trees, grown on one table."""
-    return {name: made for name, made in estimators().items() if hasattr(made, "predict") and name != "MLkNN"}
+    return {name: made for name, made in estimators().items() if hasattr(made, "predict")}
 
 
 def relational() -> dict[str, Any]:
@@ -363,7 +355,7 @@ def quick(names: list[str]) -> list[str]:
         [
             *(method.name for method in om.methods()),
             *predictors(),
-            *("MLkNN", "evaluate", "RelationalFeatures"),
+            *("evaluate", "RelationalFeatures"),
             *relational(),
         ]
     ):

@@ -1,8 +1,6 @@
 """Rankings on Dask clusters that are disturbed; prints what was found as JSON.
 
 PYTHONPATH=tests python -m backends.cluster disturbed 20  # workers killed at random in so many runs, then all at once
-PYTHONPATH=tests python -m backends.cluster deserted      # all workers leave in mid-run
-PYTHONPATH=tests python -m backends.cluster adaptive      # a cluster that starts without a worker
 PYTHONPATH=tests python -m backends.cluster in_parts      # data in parts
 """
 
@@ -29,8 +27,6 @@ from distributed.comm.tcp import TCP
 
 import omnirank as om
 from backends.digests import digest
-from omnirank.core import cluster as core_cluster
-from omnirank.core.errors import ClusterError
 from omnirank.core.parallel import run_parallel
 
 OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1"}
@@ -107,59 +103,6 @@ class Begins:
         return start
 
 
-def deserted() -> dict[str, Any]:
-    """Take all workers away in mid-run: until others come, and for good; with data that are sent, and without."""
-    found: dict[str, Any] = {}
-    core_cluster._LOOK_EVERY = 0.5
-    with cluster(1) as (made, client):
-        for size, n_bytes in {"large": 2**20, "small": 1}.items():
-            comes, leaves = (while_scaled(made, client, n, Begins(0.2, n_bytes)) for n in ((0, 1), (0,)))
-            found[size] = {"comes": comes, "leaves": leaves}
-    return found
-
-
-def while_scaled(made: LocalCluster, client: Client, numbers: tuple[int, ...], work: Begins) -> int | str:
-    """Return how many results there are, or the error, of work during which the cluster is scaled to some numbers."""
-    made.scale(1)
-    client.wait_for_workers(1, timeout=LONGEST_S)
-    core_cluster._LEAST_PATIENCE = LONGEST_S if numbers[-1] else 5.0
-
-    def scale() -> None:
-        for n in numbers:
-            time.sleep(3)
-            made.scale(n)
-
-    scaling = threading.Thread(target=scale)
-    scaling.start()
-    try:
-        with joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=1):
-            return len(run_parallel(work, range(60), n_jobs=-1))
-    except ClusterError as error:
-        return str(error)
-    finally:
-        scaling.join()
-
-
-def adaptive() -> dict[str, Any]:
-    """Start without a worker."""
-    expected, seen = ranked(1000), set()
-    with cluster(0) as (made, client):
-        before = len(client.nthreads())
-        made.adapt(minimum=0, maximum=2, interval="500ms", target_duration="1s")
-        done = threading.Event()
-
-        def watch() -> None:
-            while not done.wait(0.05):
-                seen.update(client.nthreads())
-
-        watching = threading.Thread(target=watch)
-        watching.start()
-        found = ranked(1000)
-        done.set()
-        watching.join()
-    return {"before": before, "n_workers": len(seen), "same": found == expected}
-
-
 def in_parts() -> dict[str, Any]:
     """Rank shards that do not fit in memory, also while a worker is killed; scratch is a folder that all can reach."""
     with tempfile.TemporaryDirectory() as folder:
@@ -218,5 +161,5 @@ def traffic(made: LocalCluster, run: Callable[[], Any] = ranked) -> dict[str, An
 
 
 if __name__ == "__main__":
-    what = {"disturbed": disturbed, "adaptive": adaptive, "deserted": deserted, "in_parts": in_parts}[sys.argv[1]]
+    what = {"disturbed": disturbed, "in_parts": in_parts}[sys.argv[1]]
     print(json.dumps(what(*sys.argv[2:])))

@@ -59,20 +59,6 @@ def test_nothing_large_goes_through_the_scheduler():
     assert found["scheduler_bytes"] < 0.2 * found["data_bytes"]
 
 
-def test_a_cluster_may_grow_from_nothing():
-    found, _ = outcome("adaptive")
-    assert found["same"]
-    assert found["before"] == 0
-    assert found["n_workers"] >= 2
-
-
-@pytest.mark.parametrize("size", ["large", "small"])
-def test_a_cluster_without_workers_is_waited_for(size):
-    found, _ = outcome("deserted")
-    assert found[size]["comes"] == 60
-    assert "has had no workers for 5 seconds" in found[size]["leaves"]
-
-
 def test_workers_read_shards_themselves():
     found, _ = outcome("in_parts")
     assert found["same"]

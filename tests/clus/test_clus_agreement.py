@@ -16,14 +16,6 @@ CLUS = [
     ("numbers", "[Tree]\nFTest = 0.01", (25, 17), RMSE, (4.0249, 0.91322, 1.1008), (3.8523, 1.2921, 1.3315)),
     (
         "numbers",
-        "[Attributes]\nWeights = [1,1,1,1,50]",
-        (103, 19),
-        RMSE,
-        (4.0249, 0.47578, 0.90745),
-        (3.8523, 1.222, 1.2044),
-    ),
-    (
-        "numbers",
         "[Tree]\nPruningMethod = M5\nM5PruningMult = 1.0\nSplitPosition = Middle",
         (107, 25),
         RMSE,

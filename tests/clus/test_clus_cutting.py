@@ -12,7 +12,7 @@ from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import tree_from_grown
 
-RULES = GrowingRules(ensemble="bagging", bootstrap=False, nominal_tests="greedy", tie_break="first")
+RULES = GrowingRules(ensemble="bagging", bootstrap=False, tie_break="first")
 
 
 def features(rng, n):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from omnirank.clus.choices import forest_choices, relief_parameters, tree_choices
-from omnirank.clus.settings import DEFAULTS, NOT_FOLLOWED, OTHER_SECTIONS, Values, check_values, notes_on
+from omnirank.clus.settings import FOLLOWED, Values, check_values, notes_on
 from omnirank.core.errors import FileFormatError
 from omnirank.data.clus_settings import ClusSettings
 from omnirank.data.dataset import Dataset
@@ -14,39 +14,24 @@ PAGE = (Path(__file__).parents[2] / "docs" / "user_guide" / "clus.md").read_text
 
 
 def settings(**sections):
-    """Settings by section; names as they are read, in lower case."""
-    given = {s.lower(): {n.lower(): v for n, v in pairs.items()} for s, pairs in sections.items()}
-    return ClusSettings(Path("run.s"), given)
+    """Settings by section."""
+    return ClusSettings(Path("run.s"), sections)
 
 
 NUMBERS = Dataset([[float(i), float(-i)] for i in range(9)], [i + 0.5 for i in range(9)])
 CLASSES = Dataset([[float(i), float(-i)] for i in range(9)], list("ababababa"))
 
 
-def test_all_settings_at_their_defaults_are_nothing_to_tell():
-    assert notes_on(settings(**DEFAULTS)) == []
+def test_what_is_followed_is_nothing_to_tell():
+    assert notes_on(settings(**FOLLOWED)) == []
 
 
-def test_settings_that_are_not_followed_are_told_once():
-    for section, names in NOT_FOLLOWED.items():
-        [note] = notes_on(settings(**{section: dict.fromkeys(names, "7.25")}))
-        assert note == f"[{section}] {', '.join(f'{name} = 7.25' for name in names)} is not followed"
-
-
-def test_values_are_the_same_however_they_are_written():
-    given = settings(Output={"WritePredictions": "None", "GzipOutput": "False"}, Nominal={"MEstimate": "1"})
-    assert notes_on(given) == []
-
-
-def test_unknown_names_are_told_with_the_nearest_known_one():
-    unknown, section = notes_on(settings(Tree={"PruningMetod": "M5"}, Ensembles={"Iterations": "3"}))
-    assert "pruningmetod is no setting of CLUS (did you mean 'PruningMethod'?)" in unknown
-    assert "[ensembles] is no section of CLUS (did you mean 'Ensemble'?)" in section
-
-
-def test_sections_of_other_methods_are_told():
-    [note] = notes_on(settings(Rules={"CoveringMethod": "Standard"}))
-    assert note == "[Rules] is not followed"
+def test_what_is_not_followed_is_told_once_by_section():
+    given = settings(tree={"SplitSampling": "50", "pruningmethod": "M5", "PruningMetod": "M5"}, Rules={"Beam": "5"})
+    assert notes_on(given) == [
+        "[tree] SplitSampling = 50, PruningMetod = M5 (did you mean 'PruningMethod'?) is not followed",
+        "[Rules] Beam = 5 is not followed",
+    ]
 
 
 def told(read, dataset, **sections):
@@ -58,21 +43,20 @@ def test_parameters_of_trees():
     found, notes = told(
         tree_choices,
         NUMBERS,
-        Model={"MinimalWeight": "5", "NominalSubsetTests": "No"},
+        Model={"MinimalWeight": "5"},
         Constraints={"MaxDepth": "3"},
         Attributes={"Weights": "1.0"},
-        Tree={"FTest": "[0.05, 0.01]", "M5PruningMult": "1"},
+        Tree={"FTest": "0.01", "M5PruningMult": "1"},
         Hierarchical={"WParam": "0.5"},
     )
     assert found.growing == {
         "min_samples_leaf": 5,
         "max_depth": 3,
-        "nominal_tests": "one-against-rest",
         "tie_break": "first",
         "normalize_targets": False,
         "hierarchy_weight": 0.5,
     }
-    assert (found.pruned, found.penalty, found.f_tests, found.exact) == (True, 1.0, (0.01, 0.05), True)
+    assert (found.pruned, found.penalty, found.f_test, found.exact) == (True, 1.0, 0.01, True)
     assert notes == []
 
 
@@ -95,7 +79,10 @@ def test_methods_of_pruning(dataset, given, pruned, told_of):
 def test_heuristics_are_told():
     assert "information gain" in told(tree_choices, CLASSES)[1][0]
     assert told(tree_choices, CLASSES, Tree={"Heuristic": "VarianceReduction", "PruningMethod": "None"})[1] == []
-    [note] = told(tree_choices, NUMBERS, Tree={"Heuristic": "Morishita"})[1]
+    several = {"Tree": {"FTest": "[0.1, 0.05]", "Heuristic": "Morishita"}, "Attributes": {"Weights": "[1, 1, 2]"}}
+    choices, (note, *others) = told(tree_choices, NUMBERS, **several)
+    assert choices.f_test == 0.05
+    assert ["the smallest level, 0.05" in others[1], "weigh alike" in others[0]] == [True, True]
     assert note.startswith("[Tree] Heuristic = Morishita is not followed: ")
 
 
@@ -173,10 +160,8 @@ def test_wrong_values_are_faults(section, name, value, problem):
 @pytest.mark.parametrize(
     ("section", "name", "value"),
     [
-        ("Data", "XVal", "abc"),
-        ("Data", "XVal", "1"),
         ("Relief", "Neighbours", "few"),
-        ("Output", "AllFoldErrors", "Perhaps"),
+        ("Output", "TrainErrors", "Perhaps"),
         ("SemiSupervised", "PercentageLabeled", "half"),
     ],
 )
@@ -187,7 +172,7 @@ def test_wrong_values_are_faults_whatever_is_run(section, name, value):
 
 def test_defaults_and_spellings_of_clus_are_right():
     check_values(Values(settings()))
-    check_values(Values(settings(Data={"XVal": "LOO"}, Ensemble={"Iterations": "[2, 4]"}, Tree={"FTest": "[0.1,1]"})))
+    check_values(Values(settings(Ensemble={"Iterations": "[2, 4]"}, Tree={"FTest": "[0.1,1]"})))
 
 
 @pytest.mark.parametrize("written", ["nan", "[2, NaN]"])
@@ -197,20 +182,7 @@ def test_what_is_no_number_is_refused_where_a_number_is_expected(written):
         values.numbers("Ensemble", "Iterations")
 
 
-def part_of(section: str) -> tuple[str, str]:
-    """The settings of a section that the page calls followed and not followed."""
-    [row] = [line for line in PAGE.splitlines() if line.startswith(f"| `[{section}]` |")]
-    _, _, followed, refused, _ = row.split("|")
-    return followed, refused
-
-
 def test_every_setting_is_on_the_page():
-    for section, names in DEFAULTS.items():
-        followed, refused = part_of(section)
-        for name in names:
-            assert (f"`{name}`" in refused) == (name in NOT_FOLLOWED[section]), (section, name)
-            assert (f"`{name}`" in followed) == (name not in NOT_FOLLOWED[section]), (section, name)
-
-
-def test_other_sections_are_on_the_page():
-    assert [section for section in OTHER_SECTIONS if f"`[{section}]`" not in PAGE] == []
+    for section, names in FOLLOWED.items():
+        [row] = [line for line in PAGE.splitlines() if line.startswith(f"| `[{section}]` |")]
+        assert {name.strip("` ") for name in row.split("|")[2].split(",")} == {*names}

@@ -70,7 +70,7 @@ def test_all_steps_of_trees_know_all_kinds():
     from omnirank.trees.kernels.spaces import SPACES, DenseColumns, GramColumns, OneColumn
 
     assert grow.grow_nodes  # imports all steps
-    codes = (split.NumericCodes, split.MixedCodes, split.MixedSets)
+    codes = (split.NumericCodes, split.MixedCodes)
     draws = (split.NumericDraws, split.RowDraws, split.ListedDraws, split.MixedDraws)
     known = {
         SPACES: (OneColumn, DenseColumns, GramColumns, LabelSets, unknown.DenseBlocks, unknown.TwoParts),

@@ -82,7 +82,6 @@ def broken(kind):
 
 whole = sparse.random_array((40, 6), density=0.5, format="csr", random_state=np.random.default_rng(0))
 y = np.arange(40) % 2
-labels = sparse.csr_array(np.eye(40)[:, :6])
 fitted = om.PCTClassifier().fit(whole, y)
 hierarchy = om.Hierarchy.flat(range(6))
 calls = {
@@ -91,7 +90,6 @@ calls = {
     "target": lambda m: om.PCTClassifier().fit(whole, m),
     "predict": lambda m: fitted.predict(m),
     "dataset": lambda m: om.Dataset(m, y),
-    "knn": lambda m: om.MLkNN().fit(m, labels),
     "close": lambda m: hierarchy.close(m),
     "transform": lambda m: om.UnivariateRanker(n_features_to_select=2).fit(whole, y).transform(m),
 }

@@ -30,17 +30,6 @@ def many_labels(n=120, n_labels=80, seed=0):
     return X, sparse.csr_array(Y)
 
 
-def equal(a, b):
-    if isinstance(a, list):
-        assert len(a) == len(b)
-        for one, other in zip(a, b, strict=True):
-            equal(one, other)
-    elif hasattr(a, "equals"):
-        assert a.equals(b)
-    else:
-        np.testing.assert_array_equal(a, b)
-
-
 # -- averaging ----------------------------------------------------------------------------------------------
 
 
@@ -87,28 +76,10 @@ def test_sparse_prototypes():
 def test_every_prefix_is_a_smaller_forest(task):
     data = tiny_dataset(task)
     large = forest_for(task, n_trees=6).fit(data)
-    staged = list(large.staged_predict(data))
-    assert len(staged) == 6
-    for k in (1, 3, 6):
-        small = forest_for(task, n_trees=k).fit(data)
-        equal(small.predict(data), staged[k - 1])
-    if task in CLASSIFIER_TASKS:
-        shares = list(large.staged_predict_proba(data))
-        equal(forest_for(task, n_trees=3).fit(data).predict_proba(data), shares[2])
-        equal(large.predict_proba(data), shares[-1])
-
-
-@pytest.mark.slow
-def test_prefixes_of_sparse_prototypes_and_their_threshold():
-    X, Y = many_labels()
-    forest = om.PCTForestClassifier(n_trees=4, random_state=0).fit(X, Y)
-    *_, last = forest.staged_predict_proba(X)
-    np.testing.assert_array_equal(last, forest.predict_proba(X))
-    *_, last = forest.staged_predict(X, threshold=0.2)
-    np.testing.assert_array_equal(last, forest.predict(X, threshold=0.2))
-    numbers = om.PCTForestRegressor(n_trees=1).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"threshold=.*: it is for label sets"):
-        next(numbers.staged_predict(X, threshold=0.2))
+    small = forest_for(task, n_trees=3).fit(data)
+    for own, other in zip(small.trees_, large.trees_, strict=False):
+        for name in ("feature", "threshold", "values"):
+            np.testing.assert_array_equal(getattr(own, name), getattr(other, name))
 
 
 def test_bagging_of_one_tree_without_bootstrap_is_the_single_tree():
@@ -126,17 +97,6 @@ def test_importances_are_those_of_the_ranker():
     forest = forest_for("multi-target-regression", n_trees=10).fit(data)
     ranker = genie3_forest(n_trees=10, max_features=1 / 3, random_state=0).fit(data)
     np.testing.assert_allclose(forest.feature_importances_, ranker.feature_importances_)
-
-
-def test_decision_paths():
-    data = tiny_dataset("classification")
-    forest = forest_for("classification", n_trees=3).fit(data)
-    paths, starts = forest.decision_path(data)
-    assert starts.tolist() == [0, *np.cumsum([tree.n_nodes for tree in forest.trees_]).tolist()]
-    leaves = forest.apply(data)
-    for k, tree in enumerate(forest.trees_):
-        own = paths[:, starts[k] : starts[k + 1]]
-        np.testing.assert_array_equal(own.sum(axis=1), tree.depth[leaves[:, k]] + 1)
 
 
 def test_hierarchies_are_obeyed():

@@ -102,7 +102,6 @@ def test_plans_travel_to_other_processes(task):
     ("rules", "message"),
     [
         ({"ensemble": "forest"}, "random-forest, extra-trees, bagging"),
-        ({"nominal_tests": "best"}, "nominal_tests"),
         ({"tie_break": "best"}, "tie_break"),
         ({"min_samples_leaf": -1}, "min_samples_leaf"),
         ({"max_depth": -2}, "max_depth"),

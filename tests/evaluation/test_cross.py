@@ -1,4 +1,4 @@
-"""Rankings over folds, curves, saturation, agreement and relevance."""
+"""Rankings over folds, curves and relevance."""
 
 from __future__ import annotations
 
@@ -19,10 +19,6 @@ from omnirank.evaluation.cross import (
     label_curve,
     over_folds,
     relevance,
-    saturation_curve,
-    saturation_rankings,
-    saturation_size,
-    top_curve,
 )
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.folds import Fold, make_folds, read_folds
@@ -153,27 +149,10 @@ def test_area_of_five_points_is_the_published_formula():
             curve_area(values)
 
 
-def test_better_by_follows_the_direction():
-    a, b = (Curve([1, 2], [v, v], "rrmse", "trees", False) for v in (0.25, 0.5))
-    assert a.better_by(b) == 0.25
-    assert b.better_by(a) == -0.25
-    assert a.best == 0
-    with pytest.raises(ValueError, match="same measure"):
-        a.better_by(Curve([1, 3], [0.5, 0.5], "rrmse", "trees", False))
+def test_curves_with_wrong_positions():
     for positions, values in (([1, 1], [0.0, 0.0]), ([1, 2], [0.0]), ([], [])):
         with pytest.raises(ValueError, match="curve"):
             Curve(positions, values, "rrmse", "trees", False)
-
-
-def test_curve_over_top_features():
-    train, test = numbers().split(0.6, random_state=0)
-    good = top_curve(om.UnivariateRanker().fit(train), train, test)
-    random = top_curve(om.rankers.RandomRanker(random_state=1).fit(train), train, test, name="random")
-    assert good.positions.tolist() == [1, 2, 4, 6]
-    assert good.values[-1] == random.values[-1]
-    assert good.values[0] < random.values[0]
-    assert good.values[1] == evaluate(om.UnivariateRanker().fit(train), train, test, top=2, weighted=False)["rrmse"]
-    assert (good.name, random.name) == ("univariate", "random")
 
 
 @pytest.mark.slow
@@ -193,41 +172,6 @@ def test_curves_are_drawn():
             plot_curves(wrong)
     with pytest.raises(ValueError, match="there are 2 curves"):
         plot_curves([first, second], ["one"])
-
-
-# -- saturation -------------------------------------------------------------------------------------------
-
-
-def test_beginnings_of_one_forest_are_smaller_forests():
-    train, _ = numbers().split(0.6, random_state=0)
-    found = saturation_rankings(om.EnsembleRanker(random_state=3), train, [9, 3])
-    assert list(found) == [3, 9]
-    for n_trees, ranking in found.items():
-        alone = om.EnsembleRanker(random_state=3, n_trees=n_trees).fit(train)
-        np.testing.assert_array_equal(ranking.scores, alone.feature_importances_)
-
-
-def test_saturation_of_iterations():
-    train, test = numbers().split(0.6, random_state=0)
-    ranker = om.ReliefRanker(n_neighbors=5, random_state=0)
-    curve = saturation_curve(ranker, train, test, [10, 1.0])
-    assert curve.axis == "iterations"
-    assert curve.positions.tolist() == [10, 54]
-    assert list(saturation_rankings(ranker, train, [54, 1.0, 0.5])) == [27, 54]  # all 54 examples, said twice
-    assert curve.values[1] == evaluate(ranker.fit(train), train, test)["rrmse"]
-    with pytest.raises(ValueError, match="neither trees nor iterations"):
-        saturation_rankings(om.UnivariateRanker(), train, [1])
-
-
-def test_size_that_is_enough():
-    def size(values, larger=False, **options):
-        return saturation_size(Curve([1, 10, 50, 100], values, "rrmse", "trees", larger), **options)
-
-    assert size([0.9, 0.5, 0.5, 0.5]) == 10
-    assert size([0.5, 0.5, 0.5, 0.5]) == 1
-    assert size([0.9, 0.5, 0.9, 0.5]) == 100
-    assert size([0.9, 0.7, 0.5, 0.9]) == 50
-    assert size([0.5, 0.7, 0.8, 0.79], larger=True, tolerance=0.2) == 10
 
 
 # -- agreement and relevance ------------------------------------------------------------------------------

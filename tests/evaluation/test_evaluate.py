@@ -18,6 +18,8 @@ from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.evaluate import evaluate, evaluate_counts, predictions
 from omnirank.evaluation.folds import make_folds
 from omnirank.measures import measure
+from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
+from omnirank.neighbors.weighted import weighted_neighbors
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.testing import tiny_dataset
 from reference import neighbors_knn as reference
@@ -210,13 +212,17 @@ def test_ml_knn_is_the_predictor():
     data = tiny_dataset("multi-label", missing=False, nominal=False)
     train, test = data.take(slice(24)), data.take(slice(24, None))
     scores = np.array([0.5, 0.1, 0.2, 0.0, 0.3])
+
+    def expected(part, rows, weights, k):
+        near, ids = (other_neighbors(part, weights, k), weighted_neighbors(part, rows, weights, k))
+        return ml_knn_probabilities(train.target.dense(), near, ids)
+
     found = predictions(scores, train, test, [3, 7], predictor="ml-knn").means
     for k in (3, 7):
-        model = om.MLkNN(n_neighbors=k, feature_weights=scores).fit(train)
-        np.testing.assert_allclose(found[k], model.predict_proba(test))
+        np.testing.assert_allclose(found[k], expected(train.features, test.features, scores, k))
     top = predictions(scores, train, test, 3, predictor="ml-knn", top=2).means[3]
-    model = om.MLkNN(n_neighbors=3).fit(train.select_features([0, 4]))
-    np.testing.assert_allclose(top, model.predict_proba(test.select_features([0, 4])))
+    best = (data.select_features([0, 4]).features for data in (train, test))
+    np.testing.assert_allclose(top, expected(*best, np.ones(2), 3))
 
 
 def test_without_target():

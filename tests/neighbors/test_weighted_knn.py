@@ -18,14 +18,6 @@ from reference import neighbors_distances as reference
 from reference import relief_cases as cases
 
 
-@pytest.fixture(autouse=True, scope="module", params=[0, weighted._MOST_CELLS], ids=["searched", "all measured"])
-def way(request):
-    """Both ways to find neighbours of few examples."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighted, "_MOST_CELLS", request.param)
-        yield request.param
-
-
 @pytest.mark.slow
 @draws(10)
 @given(data=st.data())
@@ -214,17 +206,3 @@ def test_nearly_equal_distances_far_from_the_centre(n):
     train = np.vstack([test[0] + circle, test[1] - circle])
     ids = weighted_neighbors(table_from(train), table_from(test), np.ptp(train, axis=0) ** 2, 5)
     np.testing.assert_array_equal(ids, brute_force(train, test, np.ptp(train, axis=0) ** 2, 5))
-
-
-def test_few_pairs_need_no_kernel(way, monkeypatch):
-    """So that the first fit with few labels does not wait for its compilation."""
-
-    def fail(*_):
-        raise AssertionError("searched")
-
-    monkeypatch.setattr(weighted, "_search", fail)
-    table, many = (table_from(np.random.default_rng(0).normal(size=(n, 4))) for n in (30, 300))
-    if way:
-        assert weighted_neighbors(table, table, np.ones(4), 3)[:, 0].tolist() == list(range(30))
-    with pytest.raises(AssertionError, match="searched"):
-        weighted_neighbors(many, many, np.ones(4), 3)

@@ -25,8 +25,6 @@ def target_of(estimator):
         return None
     if estimator is om.rankers.STRLaplaceRanker:
         return X[:, 0]
-    if estimator is om.MLkNN:
-        return (X > 0).astype(int)
     return X[:, :2] if estimator.__name__.endswith(("Regressor", "CorrelationRanker")) else (X[:, 0] > 0).astype(int)
 
 

@@ -187,7 +187,8 @@ def test_bagging_without_bootstrap_grows_one_tree_many_times():
     data = tiny_dataset("regression")
     with pytest.warns(UserWarning, match="the same tree up to ties"):
         fitted = genie3_forest(ensemble="bagging", bootstrap=False, n_trees=3, rules={"tie_break": "first"}).fit(data)
-    assert not fitted.ranking_.standard_errors.any()
+    # the order in which a seed leaves rows of a node may change the last digit of a sum
+    np.testing.assert_allclose(fitted.ranking_.standard_errors, 0, atol=1e-12 * fitted.ranking_.scores.max())
     genie3_forest(ensemble="bagging", bootstrap=False, n_trees=1).fit(data)
     genie3_forest(bootstrap=False, n_trees=2).fit(data)
 

@@ -103,7 +103,7 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
         ({"importance": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
         ({"importance": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
         ({"importance": "unbiased", "bootstrap": False}, "needs out-of-bag examples"),
-        ({"rules": {"nominal_tests": "all"}}, "nominal_tests"),
+        ({"rules": {"tie_break": "all"}}, "tie_break"),
         ({"rules": {"tie_break": "last"}}, "tie_break"),
         ({"rules": {"hierarchy_weight": 1.5}}, "hierarchy_weight=1.5"),
         ({"supervision": 1.5}, "supervision=1.5"),

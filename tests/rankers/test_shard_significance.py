@@ -9,7 +9,6 @@ from scipy.stats import norm
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
-from omnirank.ensembles.p_values import ExampleSums
 from omnirank.ensembles.run import ScoreWork
 from omnirank.errors import DataError, ParameterError
 from omnirank.shards.samples import Samples
@@ -63,26 +62,6 @@ def test_workers_sizes_and_steps_change_no_bit(folder):
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_with_the_same_p_values(folder, tmp_path, monkeypatch):
-    expected = ranker(p_values=True).fit(opened(folder)).ranking_
-    data = opened(folder, checkpoint=tmp_path)
-    read, left = type(data).dataset_of, [6]
-
-    def read_six(self, table):
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return read(self, table)
-
-    monkeypatch.setattr(type(data), "dataset_of", read_six)
-    with pytest.raises(KeyboardInterrupt):
-        ranker(p_values=True, n_jobs=1).fit(data)
-    assert len(list(tmp_path.glob("run-*/sample-*"))) == 6
-    left[0] = expected.parameters["n_samples"] - 6
-    assert ranker(p_values=True, n_jobs=1).fit(data).ranking_ == expected
-
-
-@pytest.mark.slow
 def test_few_labelled_rows_that_all_samples_share(tmp_path):
     frame = frame_of(1500)
     frame.loc[np.random.default_rng(1).random(len(frame)) > 0.08, "size"] = np.nan
@@ -109,7 +88,6 @@ def test_groups_of_samples_that_share_rows_are_added_before_they_are_squared():
             sums._blocks[next(iter(sums._blocks))][0, 0] = 1.0 + sample
             total = sums if total is None else total.merge(sums)
         assert total.squares().tolist() == expected
-        assert ExampleSums.from_json(total.to_json()).squares().tolist() == expected
 
 
 @pytest.mark.slow

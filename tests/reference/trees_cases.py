@@ -11,7 +11,7 @@ from omnirank.trees import space as spaces
 from omnirank.trees.codes import DrawnFeatures, code_features
 from omnirank.trees.kernels import grow_tree as kernels
 from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
-from omnirank.trees.kernels.split import MixedCodes, MixedSets, Settings
+from omnirank.trees.kernels.split import Settings
 from omnirank.trees.kernels.unknown import DenseBlocks
 from omnirank.trees.layout import feature_kind
 from reference import trees_growing as reference
@@ -26,9 +26,8 @@ def settings(
     min_leaf=1.0,
     max_depth=EVERY_DEPTH,
     first_tie=False,
-    nominal_search=0,
 ):
-    return Settings(max_features, float(min_leaf), max_depth, first_tie, nominal_search)
+    return Settings(max_features, float(min_leaf), max_depth, first_tie)
 
 
 # -- random problems -------------------------------------------------------------------------------------
@@ -171,8 +170,6 @@ def grow(problem, kind, weight, search, seed, random_tests=False, wide=False):
     """Grow a tree with the kernels; returns their arrays."""
     space = kind if not isinstance(kind, str) else space_of(problem, kind)
     features = coded(problem, space, random_tests, wide)
-    if isinstance(features, MixedCodes) and search.nominal_search:
-        features = MixedSets(*features)
     return kernels.grow(space, features, weight, search, np.uint64(seed))
 
 

@@ -25,7 +25,6 @@ SLACK = 1e-9
 REDRAW = np.uint64(0x2545F4914F6CDD1D)
 EQUAL_LEVELS = 1e-14
 OWN_START, GOLDEN = 1e-3, 0.6180339887498949
-ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
 
 
 class Problem(NamedTuple):
@@ -266,11 +265,7 @@ class _Growing:
             return []
         if len(present) == 2:
             return subsets(f, cells, present)
-        if self.settings.nominal_search == ORDERED:
-            return subsets(f, cells, self.ordered_levels(rows, cells, present))
-        if self.settings.nominal_search == ONE_AGAINST_REST:
-            return [level_set(f, cells, {v}) for v in present]
-        return self.greedy_subsets(f, rows, cells, present)
+        return subsets(f, cells, self.ordered_levels(rows, cells, present))
 
     # -- random tests ------------------------------------------------------------------------------------
 
@@ -351,22 +346,6 @@ class _Growing:
         least = EQUAL_LEVELS * impurity(self.centred, weight, self.scale)
         score = first_component(np.sqrt(share)[:, None] * means, least) / np.sqrt(share)
         return [present[i] for i in order_with_ties(score)]
-
-    def greedy_subsets(self, f, rows, cells, present):
-        """Keep adding the level that gains most (missing values on the other side) while the gain grows."""
-        chosen, last, out = set(), 0.0, []
-        while len(chosen) < len(present) - 1:
-            gains = {}
-            for v in [v for v in present if v not in chosen]:
-                test = level_set(f, cells, chosen | {v})
-                out.append(test)
-                gains[v] = heuristic(self.centred, self.weight[rows], self.scale, test.left)
-            most = max(gains.values())
-            if most <= last * (1 + TIE):
-                break
-            chosen.add(min(v for v, gain in gains.items() if gain > most * (1 - TIE)))
-            last = most
-        return out
 
 
 def shuffled(items, state):

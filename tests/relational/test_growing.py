@@ -57,9 +57,8 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers", "labels"])
-@pytest.mark.parametrize("nominal_tests", ["ordered", "greedy"])
-def test_the_same_candidates_give_the_same_tree(kind, nominal_tests):
-    rules = GrowingRules(ensemble="bagging", min_samples_leaf=1, nominal_tests=nominal_tests)
+def test_the_same_candidates_give_the_same_tree(kind):
+    rules = GrowingRules(ensemble="bagging", min_samples_leaf=1)
     for i in range(3):
         assert_same(*grown_both_ways(mixed_data(i, kind), i, rules))
 

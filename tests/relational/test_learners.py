@@ -101,8 +101,6 @@ def test_a_single_table_gives_the_forest_of_pct(ensemble):
         same_trees(one, other)
     np.testing.assert_array_equal(found.oob_decision_function_, expected.oob_decision_function_)
     assert found.oob_error_ == expected.oob_error_
-    stages = list(found.staged_predict_proba(one_table(dataset)))
-    np.testing.assert_array_equal(stages[-1], found.predict_proba(one_table(dataset)))
 
 
 @pytest.mark.parametrize("make", [RelationalTree, RelationalForest, RelationalBoosting])
@@ -119,7 +117,6 @@ def test_the_data_say_whether_classes_or_numbers_are_predicted(make):
     assert is_regressor(model)
     assert not hasattr(model, "classes_")
     assert not hasattr(model, "predict_proba")
-    assert not hasattr(model, "staged_predict_proba")
     assert model.score(number) == pytest.approx(np.corrcoef(number.y, model.predict(number))[0, 1] ** 2, abs=0.2)
     with pytest.raises(ParameterError, match="class_weight"):
         make(class_weight="balanced").fit(number)
@@ -297,7 +294,6 @@ def test_a_tree_reads_as_sentences():
     assert "its ratings" in om.export_graphviz(model)
     assert len(json.loads(om.export_json(model))["nodes"]) == model.tree_.n_nodes
     assert model.apply(MOVIES).max() < model.tree_.n_nodes
-    assert model.decision_path(MOVIES).shape == (MOVIES.n_examples, model.tree_.n_nodes)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -166,7 +166,7 @@ def test_no_examples_have_no_predictions(made, column):
 
 
 @pytest.mark.parametrize(("made", "column"), LEARNERS, ids=lambda value: getattr(value, "__name__", value))
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "score", "apply", "decision_path"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "score", "apply"])
 def test_what_is_not_fitted_says_so(made, column, method):
     if hasattr(made, method):
         with pytest.raises(NotFittedError):

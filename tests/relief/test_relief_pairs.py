@@ -126,9 +126,9 @@ def test_stored_neighbours_are_the_same():
     rng = np.random.default_rng(0)
     cells = table_cells(Table.from_numeric(rng.normal(size=(300, 3))))
     search = NeighborSearch(cells)
-    stored = StoredNeighbors.of(search, 7, n_jobs=2)
+    stored = StoredNeighbors(search, 7, n_jobs=2)
     rows = np.array([5, 299, 17])
-    some = StoredNeighbors.of(search, 7, rows=np.array([299, 4, 5, 17]))
+    some = StoredNeighbors(search, 7, rows=np.array([299, 4, 5, 17]))
     for kept in (stored, some):
         for found, wanted in zip(kept.nearest(rows, 4), search.nearest(rows, 4), strict=True):
             np.testing.assert_array_equal(found, wanted)

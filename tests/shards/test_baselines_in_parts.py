@@ -11,8 +11,7 @@ import omnirank as om
 from draws import draws
 from omnirank.errors import DataError
 from omnirank.rankers.information import _chosen
-from shards.test_relief_in_parts import both
-from shards.test_sharded_dataset import frame_of, written
+from shards.test_sharded_dataset import both, frame_of, written
 
 RANKERS = [
     (om.DispersionRanker("variance"), "kind"),

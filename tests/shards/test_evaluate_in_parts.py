@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import omnirank as om
-from draws import draws
+from omnirank.core.seeds import root_entropy, stream
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.evaluation.cross import evaluate_folds, relevance
 from omnirank.evaluation.folds import make_folds
-from shards.test_relief_in_parts import both
-from shards.test_sharded_dataset import frame_of, written
+from shards.test_sharded_dataset import both, frame_of, written
 
 TARGETS = ["kind", "count", "size", "l1,l2", "kind,wet", "size,a", "size,kind", "wet"]
 
@@ -24,42 +20,29 @@ def scores_of(data, seed=0):
     return np.random.default_rng(seed).random(data.n_features) - 0.2
 
 
-def sample(data, n_test, seed=0):
-    """Test examples that are held out, and the others, in memory."""
-    whole = data.read()
-    labelled = np.flatnonzero(whole.labelled)
-    from omnirank.core.seeds import root_entropy, stream
-
-    rows = np.sort(stream(root_entropy(seed), 0).choice(labelled, n_test, replace=False))
-    others = np.setdiff1d(np.arange(whole.n_examples), rows)
-    return whole.take(others), whole.take(rows)
+def parts_of(data, n_test, seed):
+    """Training and test examples in memory, as `om.evaluate` draws them."""
+    entropy = root_entropy(seed)
+    labelled = np.flatnonzero(data.labelled)
+    rows = np.sort(stream(entropy, 0).choice(labelled, n_test, replace=False))
+    return data.sample(entropy, rows), data.take(rows)
 
 
 @pytest.mark.slow
-@draws(2)
-@given(
-    n=st.integers(60, 120),
-    cuts=st.lists(st.integers(0, 120), max_size=5),
-    missing=st.sampled_from([0.0, 0.2, 0.5]),
-    target=st.sampled_from(TARGETS),
-    rows=st.sampled_from([5, 30, 1000]),
-    seed=st.integers(0, 5),
-    options=st.sampled_from(
-        [{}, {"neighbors": "published"}, {"scaled": False}, {"weighted": False}, {"top": 3, "n_neighbors": [1, 6]}]
-    ),
-)
-def test_parts_give_the_figures_of_the_whole(tmp_path_factory, n, cuts, missing, target, rows, seed, options):
-    parts, _ = written(tmp_path_factory.mktemp("shards"), frame_of(n, seed, missing), [min(cut, n) for cut in cuts])
-    whole, streamed = om.open_shards(parts, target, max_memory="1G"), om.open_shards(parts, target)
-    streamed.source.max_memory = streamed.n_bytes - 1
-    scores = scores_of(whole, seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("omnirank.neighbors.in_parts._MOST_ROWS", rows)
-        patch.setattr("omnirank.evaluation.evaluate._SHARE_OF_TARGETS", 0)  # they fit
-        found = om.evaluate(scores, streamed, n_test=15, random_state=seed, **options)
-    expected = om.evaluate(scores, *sample(whole, 15, seed), **options)
-    assert repr(found) == repr(expected)  # bits, also of measures that are not defined
-    assert repr(om.evaluate(scores, whole, n_test=15, random_state=seed, **options)) == repr(expected)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_a_sample_is_judged_as_in_memory(tmp_path, target, missing):
+    parts, _ = written(tmp_path, frame_of(200, 0, missing), [20, 120])
+    for data in both(parts, target, 100_000):
+        scores = scores_of(data)
+        for options in (
+            {"neighbors": "published", "n_neighbors": 4},
+            {"scaled": False, "n_neighbors": 4},
+            {"weighted": False, "n_neighbors": 4},
+            {"top": 3, "n_neighbors": [1, 6]},
+        ):
+            found = om.evaluate(scores, data, n_test=15, random_state=3, **options)
+            assert repr(found) == repr(om.evaluate(scores, *parts_of(data, 15, 3), **options)), options
 
 
 @pytest.mark.every(8)
@@ -69,31 +52,16 @@ def test_test_data_of_every_kind(tmp_path, target):
     for name, rows in (("train", slice(0, 160)), ("test", slice(160, 240))):
         (tmp_path / name).mkdir()
         written(tmp_path / name, frame.iloc[rows].reset_index(drop=True), [50])
-    whole, streamed = both(tmp_path / "train" / "parts", target)
+    whole, _ = both(tmp_path / "train" / "parts", target)
     test, streamed_test = both(tmp_path / "test" / "parts", target, 5000)
     scores = scores_of(whole)
     expected = om.evaluate(scores, whole.read(), test.read())
-    for train in (whole, streamed, whole.read()):
+    for train in (whole, whole.read()):
         assert repr(om.evaluate(scores, train, test)) == repr(expected)
         assert repr(om.evaluate(scores, train, test.read())) == repr(expected)
         drawn = om.evaluate(scores, train, streamed_test, n_test=20)
         assert (drawn.n_test, set(drawn.standard_errors)) == (20, set(drawn))
         assert repr(om.evaluate(scores, train, test, n_test=20)) == repr(drawn)
-
-
-@pytest.mark.slow
-def test_hierarchies(tmp_path):
-    hierarchy = om.Hierarchy(("p", "q", "r", "s"), ((), (0,), (0,), (2,)))
-    rng = np.random.default_rng(0)
-    labels = hierarchy.close(rng.random((150, 4)) < 0.3).astype(float)
-    labels[rng.random(150) < 0.3] = np.nan
-    data = om.Dataset(rng.normal(size=(150, 3)), labels, hierarchy=hierarchy, feature_names=["a", "b", "c"])
-    for i, rows in enumerate((slice(0, 90), slice(90, 150))):
-        om.write_parquet(data.take(rows), tmp_path / f"{i}.parquet")
-    whole, streamed = both(tmp_path, max_memory=9000)
-    assert repr(om.evaluate([1.0, 2.0, 0.0], streamed, n_test=30)) == repr(
-        om.evaluate([1.0, 2.0, 0.0], whole, n_test=30)
-    )
 
 
 def test_other_examples_are_no_training_examples(tmp_path):
@@ -105,16 +73,6 @@ def test_other_examples_are_no_training_examples(tmp_path):
     _, streamed = both(parts, "y", 10_000)
     found = om.evaluate([1.0, 0.0], streamed, n_neighbors=1, n_test=200)
     assert 0.3 < found["accuracy"] < 0.7
-
-
-@pytest.mark.slow
-def test_workers_change_no_bit(tmp_path):
-    parts, _ = written(tmp_path, frame_of(300), [40, 90, 130, 200, 260])
-    _, streamed = both(parts, "kind")
-    expected = om.evaluate(scores_of(streamed), streamed, n_test=40)
-    with joblib.parallel_config("loky", n_jobs=2):
-        assert repr(om.evaluate(scores_of(streamed), streamed, n_test=40)) == repr(expected)
-    assert repr(om.evaluate(scores_of(streamed), streamed, n_test=40, n_jobs=2)) == repr(expected)
 
 
 @pytest.mark.slow
@@ -134,7 +92,7 @@ def test_the_sample_is_at_most_half_of_the_labelled_examples(tmp_path):
     frame = frame_of(300, missing=0.0)
     frame["kind"] = frame["kind"].where(np.arange(300) % 5 == 0)
     parts, _ = written(tmp_path, frame, [100])
-    _, streamed = both(parts, "kind")
+    _, streamed = both(parts, "kind", 200_000)
     assert om.evaluate(scores_of(streamed), streamed, n_neighbors=3).n_test == 30
     with pytest.warns(UserWarning, match="n_neighbors=40, but there are only 30 labelled training examples"):
         om.evaluate(scores_of(streamed), streamed, n_neighbors=40)
@@ -151,29 +109,16 @@ def test_a_ranking_beats_random_ones(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "options", "error", "problem"),
+    ("options", "problem"),
     [
-        (
-            "l1,l2",
-            {"predictor": "ml-knn"},
-            ParameterError,
-            "predictor='ml-knn': it is for data in memory: .*take some",
-        ),
-        (None, {}, DataError, "without a target all features are predicted, .*take some"),
-        (
-            "size",
-            {},
-            DataError,
-            r"the targets of all training examples take .* MB .*max_memory=2000: .*take some",
-        ),
-        ("kind", {"n_test": 0}, ParameterError, "n_test=0"),
-        ("kind", {"neighbors": "all"}, ParameterError, "neighbors='all'"),
+        ({"n_test": 0}, "n_test=0"),
+        ({"neighbors": "all"}, "neighbors='all'"),
     ],
 )
-def test_what_is_refused(tmp_path, target, options, error, problem):
+def test_what_is_refused(tmp_path, options, problem):
     parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
-    _, streamed = both(parts, target, 2000)
-    with pytest.raises(error, match=problem):
+    _, streamed = both(parts, "kind", 2000)
+    with pytest.raises(ParameterError, match=problem):
         om.evaluate(scores_of(streamed), streamed, **options)
 
 

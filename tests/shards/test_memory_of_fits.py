@@ -19,11 +19,11 @@ pytestmark = pytest.mark.slow
 PROGRAM = """
 import sys
 import omnirank as om
-small = om.open_shards(sys.argv[1], "y", max_memory="1G", checkpoint=False)
+small = om.open_shards(sys.argv[1], "y", max_memory="1G")
 om.EnsembleRanker(n_trees=2, random_state=0, n_jobs=2).fit(small)
-tight = om.open_shards(sys.argv[1], "y", max_memory="1M", checkpoint=False)
+tight = om.open_shards(sys.argv[1], "y", max_memory="1M")
 om.EnsembleRanker(n_trees=2, random_state=0, n_jobs=2).fit(tight)
-data = om.open_shards(sys.argv[2], "y", max_memory=sys.argv[3], checkpoint=False)
+data = om.open_shards(sys.argv[2], "y", max_memory=sys.argv[3])
 before = peak()
 ranker = om.EnsembleRanker(n_trees=8, random_state=0, n_jobs=2).fit(data)
 print(int(data.fits_in_memory), ranker.ranking_.parameters.get("n_samples", 1), (peak() - before) / 1024)

@@ -51,6 +51,13 @@ def written(folder, frame, cuts, schema=None):
     return folder / "parts", folder / "whole.parquet"
 
 
+def both(parts, target=None, max_memory=20_000, **options):
+    """The data in memory, and the same that do not fit."""
+    streamed = om.open_shards(parts, target, max_memory=max_memory, **options)
+    assert not streamed.fits_in_memory
+    return om.open_shards(parts, target, max_memory="1G", **options), streamed
+
+
 def assert_same(found, expected):
     assert found.task == expected.task
     assert found.feature_names == expected.feature_names

@@ -14,7 +14,6 @@ from omnirank.core.kernels import vector as vector
 from reference import trees_cases as cases
 from reference.trees_growing import Problem
 from trees.test_draw_lanes import jitted
-from trees.test_semi_supervised_growing import agree, few_labels
 
 KINDS = (*cases.SPACES, "gram")
 
@@ -38,16 +37,7 @@ def tiny(kind, mixed):
 def test_tiny_data(kind, mixed, random_tests):
     if kind == "gram" and not numba.config.DISABLE_JIT:
         pytest.skip("products of rows are compiled by the tests of semi-supervised trees")
-    for nominal_search in range(3 if mixed and not random_tests else 1):
-        search = cases.settings(max_features=1, nominal_search=nominal_search)
-        cases.agree(tiny(kind, mixed), kind, search, 5, random_tests)
-
-
-@pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="two more kernels to compile")
-def test_sets_of_levels_with_few_labels():
-    rng = np.random.default_rng(0)
-    for seed in range(3):
-        agree(few_labels(rng, "regression", 24), 0.3, seed=seed, nominal_tests="greedy")
+    cases.agree(tiny(kind, mixed), kind, cases.settings(max_features=1), 5, random_tests)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2], ids=["known", "missing"])

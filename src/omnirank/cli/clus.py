@@ -16,18 +16,17 @@ def clus(
     forest: Annotated[bool, option("-forest --forest", "Learn an ensemble and rank by it.")] = False,
     ssl: Annotated[bool, option("-ssl --ssl", "Let unlabelled examples count.")] = False,
     relief: Annotated[bool, option("-relief --relief", "Rank features by Relief.")] = False,
-    xval: Annotated[bool, option("-xval --xval", "Cross-validate the models, too.")] = False,
     silent: Annotated[bool, option("-silent --silent", "Print nothing; the .out file has the notes.")] = False,
     encoding: reading.Encoding = None,
 ) -> None:
     """Run a settings file of CLUS as it is.
 
-    Its .out, .xval and .fimp files are written beside it.
+    Its .out and .fimp files are written beside it.
     """
     from omnirank.clus.run import run_clus
 
     with ending_on_sigterm():
-        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, xval=xval, encoding=encoding or "utf-8")
+        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, encoding=encoding or "utf-8")
     if silent:
         return
     note(*run.notes)

@@ -134,7 +134,7 @@ def heading(data: Dataset | ShardedDataset, examples: str | None = None) -> str:
 def n_labelled(data: Dataset | ShardedDataset) -> int:
     """Return the number of labelled examples."""
     known = getattr(data, "n_labelled", None)  # data in parts have counted them
-    return int(data.labelled.sum()) if known is None else int(known)  # type: ignore[union-attr]
+    return int(data.labelled.sum()) if known is None else int(known)
 
 
 def examples_in_words(data: Dataset | ShardedDataset) -> str:

@@ -18,7 +18,7 @@ from omnirank.core.text import counted, did_you_mean
 
 _CONSTANTS = {"yes": True, "true": True, "no": False, "false": False, "none": None}
 # Keywords that only data in parts have.
-_OF_PARTS = {"max_memory", "scratch", "checkpoint"}
+_OF_PARTS = {"max_memory", "scratch"}
 _PARQUET = (".parquet", ".pq")
 
 

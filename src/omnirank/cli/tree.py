@@ -73,9 +73,8 @@ def tree(
 def _sample_of(data: "ShardedDataset", seed: int) -> "Dataset":
     """As many examples, drawn at random, as a tree can be grown on within the memory allowed."""
     from omnirank.core.seeds import root_entropy
-    from omnirank.ensembles.run import random_sample
 
-    sample = random_sample(data, root_entropy(seed))
+    sample = data.sample(root_entropy(seed))
     note(
         f"the examples do not fit in memory: the tree is grown on {sample.n_examples} of {data.n_examples}, drawn at "
         "random; max_memory='2G' allows more"

@@ -38,8 +38,8 @@ class TreeChoices:
         Whether single trees are pruned, by M5.
     penalty : float
         The factor of M5.
-    f_tests : tuple of float
-        Levels of the F-test; (1.0,): none.
+    f_test : float
+        Level of the F-test; 1: none.
     exact : bool
         Whether thresholds are values of the training set, not midpoints.
     """
@@ -47,7 +47,7 @@ class TreeChoices:
     growing: dict[str, Any]
     pruned: bool
     penalty: float
-    f_tests: tuple[float, ...]
+    f_test: float
     exact: bool
 
 
@@ -91,8 +91,6 @@ class OutputChoices:
     models: frozenset[str]
     train_errors: bool
     test_errors: bool
-    fold_models: bool
-    fold_errors: bool
     per_target: bool
     by_relevance: bool
 
@@ -120,20 +118,24 @@ def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
     growing: dict[str, Any] = {
         "min_samples_leaf": values.number("Model", "MinimalWeight", least=0),
         "max_depth": None if depth < 0 or math.isinf(depth) else int(depth),
-        "nominal_tests": "greedy" if values.flag("Model", "NominalSubsetTests") else "one-against-rest",
         "tie_break": "first",
     }
+    weights = values.name("Attributes", "Weights")
+    if "," in weights:
+        values.tell("Attributes", "Weights", "targets weigh alike")
     if dataset.hierarchy is None:
-        growing["normalize_targets"] = values.name("Attributes", "Weights") == "normalize"
+        growing["normalize_targets"] = weights == "normalize"
     growing["hierarchy_weight"] = label_weight(values, dataset)
     exact = values.name("Tree", "SplitPosition")
     if exact not in ("exact", "middle"):
         values.tell("Tree", "SplitPosition", "thresholds are values of the training set")
-    tests = tuple(sorted(values.numbers("Tree", "FTest")))
+    tests = values.numbers("Tree", "FTest")
     if any(not 0 < level <= 1 for level in tests):
         raise values.wrong("Tree", "FTest", "expected levels above 0 and at most 1")
+    if len(tests) > 1:
+        values.tell("Tree", "FTest", f"the smallest level, {min(tests)}, is used")
     penalty = values.number("Tree", "M5PruningMult", least=0)
-    return TreeChoices(growing, _is_pruned(values, dataset), penalty, tests, exact != "middle")
+    return TreeChoices(growing, _is_pruned(values, dataset), penalty, min(tests), exact != "middle")
 
 
 def label_weight(values: Values, dataset: Dataset) -> float:
@@ -282,8 +284,6 @@ def output_choices(values: Values) -> OutputChoices:
         frozenset(values.names("Output", "ShowModels")),
         values.flag("Output", "TrainErrors"),
         values.flag("Output", "TestErrors"),
-        values.flag("Output", "AllFoldModels"),
-        values.flag("Output", "AllFoldErrors"),
         values.flag("Ensemble", "FeatureRankingPerTarget"),
         values.flag("Ensemble", "SortRankingByRelevance"),
     )

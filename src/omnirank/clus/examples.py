@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from omnirank.data.infer import read_target
 from omnirank.data.roles import Roles, dataset_from
 
 # Keeps the streams of the parts of a data set apart from each other, and from those of trees.
-_TEST, _PRUNE, _LABELS = 2**34, 2**34 + 1, 2**34 + 2
+_TEST, _LABELS = 2**34, 2**34 + 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,39 +30,22 @@ class Examples:
         What models are learned from.
     weight : ndarray or None
         Weights of the training examples, where the file has some.
-    test, prune : Dataset or None
-        Test set and pruning set.
+    test : Dataset or None
+        Test set.
     positions : tuple of int
         Number (from 1) of each feature among the attributes of the file.
     relation : str
         Name that the file gives to its data.
     n_attributes : int
         Number of attributes that are used.
-    target_weights : ndarray or None
-        Weights of the targets in the impurity of trees, where they are given.
     """
 
     train: Dataset
     weight: np.ndarray | None
     test: Dataset | None
-    prune: Dataset | None
     positions: tuple[int, ...]
     relation: str
     n_attributes: int
-    target_weights: np.ndarray | None = None
-
-    @property
-    def with_pruning_set(self) -> Examples:
-        """The run with the pruning set among the training examples."""
-        if self.prune is None:
-            return self
-        weight = None if self.weight is None else np.concatenate([self.weight, np.ones(self.prune.n_examples)])
-        return replace(self, train=join_examples([self.train, self.prune]), weight=weight, prune=None)
-
-    def take(self, rows: np.ndarray) -> Examples:
-        """Return the run with some of the training examples (a mask); the others test."""
-        weight = None if self.weight is None else self.weight[rows]
-        return replace(self, train=self.train.take(rows), weight=weight, test=self.train.take(~rows))
 
 
 def read_examples(values: Values, semi_supervised: bool, seed: int) -> Examples:
@@ -87,9 +70,7 @@ def read_examples(values: Values, semi_supervised: bool, seed: int) -> Examples:
     if values.flag("Data", "RemoveMissingTarget") and train.target is not None:
         weight = None if weight is None else weight[train.labelled]
         train = train.take(train.labelled)
-    parts: dict[str, Dataset | None] = {}
-    for name, key in (("TestSet", _TEST), ("PruneSet", _PRUNE)):
-        train, weight, parts[name] = _part(values, name, train, weight, roles, stream(root_entropy(seed), key))
+    train, weight, test = _test_set(values, train, weight, roles, stream(root_entropy(seed), _TEST))
     if semi_supervised:
         train, weight = _with_unlabelled(values, train, weight, roles, seed)
     positions = tuple(i + 1 for i in roles.features)
@@ -97,30 +78,11 @@ def read_examples(values: Values, semi_supervised: bool, seed: int) -> Examples:
     return Examples(
         train,
         weight,
-        parts["TestSet"],
-        parts["PruneSet"],
+        test,
         positions,
         content.relation or train.name,
         n_attributes,
-        _target_weights(values, train, roles, len(content.names)),
     )
-
-
-def _target_weights(values: Values, train: Dataset, roles: Roles, n_attributes: int) -> np.ndarray | None:
-    """Weights of the targets, from a list with one weight per attribute of the file."""
-    if values.name("Attributes", "Weights") == "normalize":
-        return None
-    given = np.array(values.numbers("Attributes", "Weights"))
-    if (given < 0).any():
-        raise values.wrong("Attributes", "Weights", "expected numbers of at least 0, or Normalize")
-    if len(given) == 1:
-        return None
-    if len(given) != n_attributes:
-        raise values.wrong("Attributes", "Weights", f"expected {n_attributes} numbers, one per attribute of the file")
-    if train.hierarchy is not None or train.target is None:
-        values.tell("Attributes", "Weights", "labels of a hierarchy weigh as [Hierarchical] says, features alike")
-        return None
-    return given[list(roles.target)]
 
 
 def _dataset(content: Content, roles: Roles) -> Dataset:
@@ -149,29 +111,28 @@ def _read_like(values: Values, path: Path, train: Dataset, roles: Roles) -> Data
     return read
 
 
-def _part(
+def _test_set(
     values: Values,
-    name: str,
     train: Dataset,
     weight: np.ndarray | None,
     roles: Roles,
     rng: np.random.Generator,
 ) -> tuple[Dataset, np.ndarray | None, Dataset | None]:
     """The training set, and the part that a setting names: a file, or a share of the training set."""
-    text = values.text("Data", name)
+    text = values.text("Data", "TestSet")
     if text.lower() in ("none", ""):
         return train, weight, None
     try:
         share = float(text)
     except ValueError:
-        dataset = _read_like(values, values.settings.find(text, f"[Data] {name}"), train, roles)
+        dataset = _read_like(values, values.settings.find(text, "[Data] TestSet"), train, roles)
         return train, weight, dataset
     if not 0 < share < 1:
-        raise values.wrong("Data", name, "expected a file, or a share between 0 and 1")
+        raise values.wrong("Data", "TestSet", "expected a file, or a share between 0 and 1")
     n = train.n_examples
     size = int(share * n + 0.5)
     if not 0 < size < n:
-        raise values.wrong("Data", name, f"{size} of {n} examples are no part")
+        raise values.wrong("Data", "TestSet", f"{size} of {n} examples are no part")
     taken = np.zeros(n, bool)
     taken[rng.permutation(n)[:size]] = True
     return train.take(~taken), None if weight is None else weight[~taken], train.take(taken)

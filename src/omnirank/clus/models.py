@@ -21,7 +21,6 @@ from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import ToFit, resolve_supervision
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.measuring import measure, primary_measure
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
@@ -57,18 +56,6 @@ class Model:
     def means(self, dataset: Dataset) -> np.ndarray:
         """Return what is predicted for the columns of the target, one row per example."""
         return average_means(self.trees, dataset.features, self.columns.n_columns, n_jobs=self.n_jobs)
-
-
-@dataclass(frozen=True, eq=False)
-class WeightedTargets(GrowingData):
-    """Examples whose targets have weights in the impurity."""
-
-    target_weights: np.ndarray | None = None
-
-    def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
-        """Return the coded target, with the weights of its variables."""
-        columns = super().target_columns(rules)
-        return columns if self.target_weights is None else replace(columns, weights=self.target_weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +96,7 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
     plan, level, default = _plan(examples, rules, supervision, seed, ToFit(1, pruning))
     if plan is None:
         return Fitted([default, replace(default, name="Original")], level)
-    grown = cut_by_f_test(plan, plan.grow(0), choices.f_tests[0])
+    grown = cut_by_f_test(plan, plan.grow(0), choices.f_test)
     target = task_target(examples.train.task)
     if target.kind in ("classes", "labels") and not target.hierarchical:
         grown = merged_alike(plan, grown)
@@ -118,7 +105,7 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
     if pruning is not None:
         cut = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.feature_part)
         models.append(_model("Pruned", plan, cut, choices.exact))
-    return Fitted(models, level, choices.f_tests[0])
+    return Fitted(models, level, choices.f_test)
 
 
 def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
@@ -130,8 +117,7 @@ def _plan(
     examples: Examples, rules: GrowingRules, supervision: Any, seed: int, to_fit: ToFit
 ) -> tuple[GrowingPlan | None, float, Model]:
     """What trees are grown on (None: nothing can be divided), the level of supervision, and the default model."""
-    weights = examples.target_weights
-    whole = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=weights)
+    whole = GrowingData(examples.train, root_entropy(seed), examples.weight)
     level = resolve_supervision(supervision, whole, rules, to_fit).level
     data = whole.at_level(level)
     columns = data.target_columns(rules)
@@ -146,27 +132,6 @@ def _plan(
         return data.plan(replace(rules, supervision=level)), level, default
     except ConstantTargetError:
         return None, level, default
-
-
-def best_f_test(examples: Examples, choices: TreeChoices, supervision: Any, seed: int) -> float:
-    """Return the smallest level of the F-test whose tree predicts the pruning set best; without one, the training set.
-
-    Parameters
-    ----------
-    examples, choices, supervision, seed
-        As in `fit_tree`.
-    """
-    judged, training = examples.prune or examples.train, examples.train.target
-    assert judged.target is not None
-    assert training is not None
-    best, losses = primary_measure(judged.task), {}
-    for level in choices.f_tests:
-        tree = fit_tree(examples, replace(choices, f_tests=(level,), pruned=False), supervision, seed).models[1]
-        values = measure(
-            judged.target, tree.means(judged), training=training, task=judged.task, hierarchy=judged.hierarchy
-        )
-        losses[level] = -values[best.name] if best.larger_is_better else values[best.name]
-    return min(losses, key=lambda level: (losses[level], level))
 
 
 def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool) -> Model:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from omnirank.core.errors import FileFormatError
-from omnirank.core.text import did_you_mean
 from omnirank.data.clus_settings import ClusSettings
 
 # Section -> settings that are followed, and CLUS's defaults, as its output files list them.
 _FOLLOWED = {
     "General": "RandomSeed=0",
-    "Data": "File= TestSet=None PruneSet=None XVal=10 RemoveMissingTarget=No",
+    "Data": "File= TestSet=None RemoveMissingTarget=No",
     "Attributes": "Target=Default Clustering=Default Descriptive=Default Key=None Disable=None Weights=Normalize",
     "Constraints": "MaxDepth=Infinity",
-    "Model": "MinimalWeight=2.0 NominalSubsetTests=Yes",
+    "Model": "MinimalWeight=2.0",
     "Tree": "Heuristic=Default PruningMethod=Default M5PruningMult=2.0 FTest=1.0 SplitPosition=Exact",
     "Ensemble": "Iterations=100 EnsembleMethod=Bagging EnsembleBootstrapping=Undefined SelectRandomSubspaces=0 "
     "FeatureRanking=None FeatureRankingPerTarget=No SymbolicWeight=0.5 SortRankingByRelevance=Yes "
@@ -26,121 +25,36 @@ _FOLLOWED = {
     "SemiSupervised": "SemiSupervisedMethod=PCT UnlabeledData= PercentageLabeled=5 InternalFolds=5 "
     "PossibleWeights=[0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0]",
     "Relief": "Neighbours=10 Iterations=-1 WeightNeighbours=No WeightingSigma=0.5 MultilabelDistance=HammingLoss",
-    "Output": "ShowModels=[Default,Pruned,Others] TrainErrors=Yes TestErrors=Yes AllFoldModels=Yes AllFoldErrors=No",
+    "Output": "ShowModels=[Default,Pruned,Others] TrainErrors=Yes TestErrors=Yes",
 }
-# The same of those that are not.
-_NOT_FOLLOWED = {
-    "General": "Verbose=1 Compatibility=Latest ResourceInfoLoaded=No DoNotInduce=No "
-    "LoggingProperties=logging.properties",
-    "Data": "PruneSetMax=Infinity NormalizeData=None",
-    "Attributes": "ClusteringWeights=1.0 ReduceMemoryNominalAttrs=No GIS=None",
-    "Constraints": "Syntactic=None MaxSize=Infinity MaxError=0.0",
-    "Nominal": "MEstimate=1.0",
-    "Model": "MinimalNumberExamples=0 MinimalKnownWeight=0.0 ParamTuneNumberFolds=10 ClassWeights=0.0 "
-    "LoadFromModelFile=No",
-    "Tree": "HeuristicComplexity=N2 SetDistance=GSMDistance TupleDistance=Euclidean TSDistance=DTW 1-SE-Rule=No "
-    "BinarySplit=Yes ConvertToRules=No AlternativeSplits=No Optimize=[] MSENominal=No SplitSampling=None "
-    "MissingClusteringAttrHandling=EstimateFromParentNode MissingTargetAttrHandling=ParentNode "
-    "InductionOrder=DepthFirst EntropyType=StandardEntropy ConsiderUnlableInstancesInIGCalc=No "
-    "SpatialMatrix=Binary SpatialMeasure=GlobalMoran Bandwidth=0.001 Longlat=No NumNeightbours=0.0 Alpha=1.0",
-    "Multilabel": "MLCThreshold=0.5 OptimizeThresholds=No MultiLabelRankingMeasure=HammingLoss ShowThresholds=Yes",
-    "Ensemble": "TimeBudget=0 VotingType=ProbabilityDistribution SelectRandomTargetSubspaces=SQRT "
-    "RandomOutputSelection=None ROSTargetSubspaceSize=SQRT ROSAlgorithmType=Disabled "
-    "ROSVotingType=SubspaceAveraging PrintAllModels=No PrintAllModelFiles=No PrintAllModelInfo=No PrintPaths=No "
-    "Optimize=No OOBestimate=No WriteEnsemblePredictions=No EnsembleRandomDepth=No BagSelection=-1 BagSize=0",
-    "Hierarchical": "Distance=WeightedEuclidean OptimizeErrorMeasure=PooledAUPRC DefinitionFile=None "
-    "NoRootPredictions=No PruneInSig=0.0 Bonferroni=No SingleLabel=No CalculateErrors=Yes "
-    "ClassificationThreshold=None RecallValues=None EvalClasses=None MEstimate=No",
-    "SemiSupervised": "StoppingCriteria=NoneAdded UnlabeledCriteria=Threshold ConfidenceThreshold=0.8 "
-    "ConfidenceMeasure=Variance Iterations=10 K=5 UseWeights=No AirbagTrials=0 "
-    "ExhaustiveSearchThresholds=[0.5,0.6,0.7,0.8,0.9,0.99] OOBErrorCalculation=LabeledOnly "
-    "Normalization=MinMaxNormalization Aggregation=Average CalibrateHmcThreshold=No PruningWhenTuning=No "
-    "WeightScoresFile=NO IterationsSupervisionOptimisation=0 ForceInternalXValOptimisation=No "
-    "ImputeMissingTargetValues=No InternalFold=-1 ProceedToMain=Yes",
-    "Relief": "ChosenInstances=[-1] ReliefStatisticsType=DistanceClassic UseIndicesInRankingNames=No "
-    "MissingTargetHandling=Impute",
-    "Output": "ValidErrors=Yes AllFoldDatasets=No UnknownFrequency=No BranchFrequency=No ShowInfo=[Count] "
-    "PrintModelAndExamples=No WriteErrorFile=No WriteModelFile=No WritePerBagModelFile=Yes WriteOOBFile=No "
-    "WritePredictions=[] GzipOutput=No ModelIDFiles=No WriteCurves=No OutputPythonModel=No PythonModelType=Object "
-    "OutputROSSubspaces=No OutputJSONModel=No OutputDatabaseQueries=No OutputClowdFlowsJSON=No ComputeSpearman=No",
-}
-
-# Sections of methods that are not done here.
-_OTHERS = "Beam Distances Exhaustive Experimental HMTR ILevelC kNN kNNTree OptionTree Phylogeny Rules SIT TimeSeries"
-OTHER_SECTIONS = _OTHERS.split()
-
-FOLLOWED, NOT_FOLLOWED = (
-    {section: dict(pair.partition("=")[::2] for pair in pairs.split()) for section, pairs in table.items()}
-    for table in (_FOLLOWED, _NOT_FOLLOWED)
-)
-DEFAULTS = {section: FOLLOWED.get(section, {}) | NOT_FOLLOWED[section] for section in NOT_FOLLOWED}
+FOLLOWED = {section: dict(pair.partition("=")[::2] for pair in pairs.split()) for section, pairs in _FOLLOWED.items()}
+# Names of settings are as similar as this where one is meant by another.
+_SIMILAR = 0.8
 
 
 def notes_on(settings: ClusSettings) -> list[str]:
-    """Return what is not followed, or not known, among the settings that a file gives.
-
-    A setting with the value that CLUS would take anyway is not mentioned.
-
-    Parameters
-    ----------
-    settings : ClusSettings
-        The settings.
+    """Return what the user should know about settings that are not followed.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from omnirank.clus.settings import notes_on
     >>> from omnirank.data.clus_settings import ClusSettings
-    >>> given = {"tree": {"prunning": "M5", "convertttorules": "No"}, "output": {"gzipoutput": "Yes"}}
-    >>> for note in notes_on(ClusSettings(Path("run.s"), given)):
-    ...     print(note)
-    [Tree] prunning is no setting of CLUS (did you mean 'PruningMethod'?): it is not followed
-    [Tree] convertttorules is no setting of CLUS (did you mean 'ConvertToRules'?): it is not followed
-    [Output] GzipOutput = Yes is not followed
+    >>> notes_on(ClusSettings(Path("a.s"), {"Tree": {"SplitSampling": "50", "Heuristik": "Gain"}}))
+    ["[Tree] SplitSampling = 50, Heuristik = Gain (did you mean 'Heuristic'?) is not followed"]
     """
-    sections = {name.lower(): name for name in (*DEFAULTS, *OTHER_SECTIONS)}
+    followed = {section.lower(): names for section, names in FOLLOWED.items()}
     notes = []
     for section, given in settings.sections.items():
-        if section not in sections:
-            hint = did_you_mean(section, sections).replace(*_written(section, sections))
-            notes.append(f"[{section}] is no section of CLUS{hint}: it is not followed")
-        elif sections[section] in OTHER_SECTIONS:
-            notes.append(f"[{sections[section]}] is not followed")
-        else:
-            notes += _notes_on_section(sections[section], given)
+        names = followed.get(section.lower(), {})
+        others = []
+        for name, value in given.items():
+            if name.lower() not in {known.lower() for known in names}:
+                similar = get_close_matches(name, names, n=1, cutoff=_SIMILAR)
+                others.append(f"{name} = {value}" + (f" (did you mean {similar[0]!r}?)" if similar else ""))
+        if others:
+            notes.append(f"[{section}] {', '.join(others)} is not followed")
     return notes
-
-
-def _notes_on_section(section: str, given: Mapping[str, str]) -> list[str]:
-    """Notes on the settings of a known section; those that are not followed share one."""
-    known = {name.lower(): name for name in DEFAULTS[section]}
-    notes, others = [], []
-    for name, value in given.items():
-        called = known.get(name)
-        if called is None:
-            hint = did_you_mean(name, known).replace(*_written(name, known))
-            notes.append(f"[{section}] {name} is no setting of CLUS{hint}: it is not followed")
-        elif called in NOT_FOLLOWED[section] and not _same(value, NOT_FOLLOWED[section][called]):
-            others.append(f"{called} = {value}")
-    return notes + ([f"[{section}] {', '.join(others)} is not followed"] if others else [])
-
-
-def _written(name: str, known: Mapping[str, str]) -> tuple[str, str]:
-    """The similar name as the hint has it, and as CLUS writes it."""
-    [similar] = get_close_matches(name, known, n=1) or [""]
-    return repr(similar), repr(known.get(similar, ""))
-
-
-def _same(value: str, default: str) -> bool:
-    """Whether two values mean the same, however they are written."""
-    plain = [text.lower().strip("[]{}").replace(" ", "") for text in (value, default)]
-    aliases = {"false": "no", "true": "yes", "none": ""}
-    if aliases.get(plain[0], plain[0]) == aliases.get(plain[1], plain[1]):
-        return True
-    try:
-        return float(plain[0]) == float(plain[1])
-    except ValueError:
-        return False
 
 
 _FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -175,7 +89,7 @@ class Values:
     def text(self, section: str, name: str) -> str:
         """Return a value as it is written."""
         given = self.settings.get(section, name)
-        return DEFAULTS[section][name] if given is None else given
+        return FOLLOWED[section][name] if given is None else given
 
     def name(self, section: str, name: str) -> str:
         """Return a name in lower case, without the points and blanks that its spellings differ by."""
@@ -231,13 +145,13 @@ class Values:
 
 
 # Settings whose default is a number, and that take names, too.
-_NAMES_TOO = {("Data", "XVal"), ("Ensemble", "SelectRandomSubspaces")}
+_NAMES_TOO = {("Ensemble", "SelectRandomSubspaces")}
 
 
 def check_values(values: Values) -> None:
     """Raise an error for the first setting that should be a flag or a number and is none, used or not.
 
-    Settings are read when a run needs them; a mistake should not wait for -xval. Their defaults show what they are.
+    Settings are read when a run needs them. Their defaults show what they are.
     """
     for section, defaults in FOLLOWED.items():
         for name, default in defaults.items():
@@ -247,7 +161,6 @@ def check_values(values: Values) -> None:
                 values.flag(section, name)
             elif _are_numbers(default):
                 values.numbers(section, name)
-    n_folds(values, 2)
 
 
 def _are_numbers(text: str) -> bool:
@@ -255,25 +168,6 @@ def _are_numbers(text: str) -> bool:
         return bool([float(part) for part in _parts(text)])
     except ValueError:
         return False
-
-
-def n_folds(values: Values, n_examples: int) -> int:
-    """Return the number of folds of a cross-validation: as it is set, or one per example (``LOO``).
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from omnirank.clus.settings import Values, n_folds
-    >>> from omnirank.data.clus_settings import ClusSettings
-    >>> n_folds(Values(ClusSettings(Path("run.s"), {"data": {"xval": "LOO"}})), 150)
-    150
-    """
-    if values.name("Data", "XVal") == "loo":
-        return n_examples
-    try:
-        return int(values.number("Data", "XVal", least=2))
-    except FileFormatError:
-        raise values.wrong("Data", "XVal", "expected a number of folds of at least 2, or LOO") from None
 
 
 def _parts(text: str) -> Sequence[str]:

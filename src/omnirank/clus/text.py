@@ -12,7 +12,7 @@ import numpy as np
 from omnirank.clus.choices import OutputChoices
 from omnirank.clus.examples import Examples
 from omnirank.clus.models import Fitted, Model
-from omnirank.clus.settings import DEFAULTS, Values
+from omnirank.clus.settings import Values
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import is_sparse
 from omnirank.data.target import Target
@@ -376,17 +376,13 @@ def head_lines(path: Path, values: Values, examples: Examples) -> list[str]:
         "",
     ]
     for section, given in values.settings.sections.items():
-        names = {name.lower(): (section_name, name) for section_name in DEFAULTS for name in DEFAULTS[section_name]}
-        called = next((name for name in DEFAULTS if name.lower() == section), section)
-        lines.append(f"[{called}]")
-        lines += [f"{names.get(name, ('', name))[1]} = {value}" for name, value in given.items()]
-        lines.append("")
+        lines += [f"[{section}]", *(f"{name} = {value}" for name, value in given.items()), ""]
     if values.notes:
         lines += [*heading("Notes", "-"), "", *values.notes, ""]
     return lines
 
 
-def run_lines(number: int, fitted: Fitted, level_is_chosen: bool) -> list[str]:
+def run_lines(fitted: Fitted, level_is_chosen: bool) -> list[str]:
     """Return the start of a run: its number, and how large the models are.
 
     Parameters
@@ -398,7 +394,7 @@ def run_lines(number: int, fitted: Fitted, level_is_chosen: bool) -> list[str]:
     level_is_chosen : bool
         Whether there are unlabelled examples that count, so that the level of supervision is told.
     """
-    lines = [*heading(f"Run: {number:02d}", "*"), "", *heading("Statistics", "-"), ""]
+    lines = [*heading("Run: 01", "*"), "", *heading("Statistics", "-"), ""]
     lines.append(f"FTValue (FTest): {fitted.f_test}")
     if level_is_chosen:
         lines.append(f"Level of supervision: {fitted.level:g}")

@@ -73,7 +73,8 @@ def _kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile as part of the callers, which are kept on disk: called there, not copied."""
-    return compile_part(function, **_OPTIONS)
+    # said here, since what an inlined function calls would be inlined as it is
+    return compile_part(function, forceinline=False, **_OPTIONS)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

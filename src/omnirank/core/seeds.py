@@ -49,14 +49,18 @@ def root_entropy(random_state: RandomState = None) -> int:
     True
     """
     if check("random_state", random_state, SEED) is None:
-        # SeedSequence draws 128 bits when it is given none.
-        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+        return _fresh_entropy()
     if isinstance(random_state, Integral):
         return int(random_state)
     generator: Any = random_state
     draw = generator.integers if isinstance(generator, np.random.Generator) else generator.randint
     words = draw(0, 2**32, size=4, dtype=np.uint32)
     return int.from_bytes(words.astype("<u4").tobytes(), "little")
+
+
+def _fresh_entropy() -> int:
+    # SeedSequence draws 128 bits from the operating system when it is given none.
+    return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
 
 
 def stream(entropy: int, key: int) -> np.random.Generator:

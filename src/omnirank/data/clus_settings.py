@@ -33,7 +33,7 @@ class ClusSettings:
     path : Path
         The file.
     sections : mapping
-        Section name -> setting name -> value as written, names in lower case.
+        Section name -> setting name -> value, as written.
     encoding : str
         The encoding of the file and of the data files that it names.
 
@@ -55,7 +55,9 @@ class ClusSettings:
 
     def get(self, section: str, name: str) -> str | None:
         """Return a setting as it is written, or None; names in any case."""
-        return self.sections.get(section.lower(), {}).get(name.lower())
+        sections = {written.lower(): given for written, given in self.sections.items()}
+        own = {written.lower(): value for written, value in sections.get(section.lower(), {}).items()}
+        return own.get(name.lower())
 
     @property
     def data_file(self) -> Path:
@@ -185,7 +187,7 @@ def read_clus_settings(path: PathLike, encoding: str = "utf-8") -> ClusSettings:
             continue
         section = _SECTION.fullmatch(text)
         if section:
-            current = sections.setdefault(section[1].strip().lower(), {})
+            current = sections.setdefault(section[1].strip(), {})
             continue
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
@@ -194,7 +196,7 @@ def read_clus_settings(path: PathLike, encoding: str = "utf-8") -> ClusSettings:
             raise FileFormatError(problem + foreign, path=path, line=number)
         if current is None:
             raise FileFormatError(f"the setting {name.strip()!r} stands before any [Section]", path=path, line=number)
-        current[name.strip().lower()] = value.strip().strip("\"'")
+        current[name.strip()] = value.strip().strip("\"'")
     if not sections:
         raise FileFormatError("there is no [Section]: not a settings file of CLUS", path=path)
     return ClusSettings(path, sections, encoding)

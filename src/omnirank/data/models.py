@@ -65,7 +65,9 @@ class SavedModel(ABC):
 
         check_is_fitted(self)
         if _class_of(type(self).__name__) is not type(self):
-            raise _not_written(self)
+            known = ", ".join(_MODELS)
+            problem = f"{type(self).__name__} cannot be written to a file of models: {known} can"
+            raise DataTypeError(problem)
         facts, arrays = self._contents()
         header = own_heading(_FORMAT, _VERSIONS[-1]) | {
             "model": type(self).__name__,
@@ -83,22 +85,6 @@ class SavedModel(ABC):
     @abstractmethod
     def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         """Take back what `_contents` returned, checked: whatever is wrong with it is a `FileFormatError`."""
-
-
-class UnsavedModel:
-    """A model that cannot be written to a file, and says so."""
-
-    def save(self, path: PathLike) -> None:
-        """Refuse to write the model to a file: it would hold all training examples."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        raise _not_written(self)
-
-
-def _not_written(model: Any) -> DataTypeError:
-    known = ", ".join(_MODELS)
-    return DataTypeError(f"{type(model).__name__} cannot be written to a file of models: {known} can")
 
 
 def load_model(path: PathLike) -> Any:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataError
 from omnirank.ensembles.root_credit import RootCredit
 from omnirank.ensembles.scores import Contributions
 
@@ -108,20 +107,6 @@ class ExampleSums:
             blocks[block] = _added(blocks[block], sums) if block in blocks else sums
         return self._of(blocks, self._in_bag + other._in_bag)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the sums as JSON holds them."""
-        blocks = {str(block): sums.tolist() for block, sums in self._blocks.items()}
-        return {"blocks": blocks, "in_bag": self._in_bag.tolist()}
-
-    @classmethod
-    def from_json(cls, content: Any) -> ExampleSums:
-        """Return the sums that `to_json` described; `ValueError` or `DataError` for anything else."""
-        blocks = {int(block): np.array(sums, np.float64) for block, sums in content["blocks"].items()}
-        in_bag = np.array(content["in_bag"], np.float64)
-        if not blocks or any(sums.ndim != 2 or in_bag.shape != sums.shape[:1] for sums in blocks.values()):
-            raise DataError("sums by example must be tables of one number of features")
-        return cls._of(blocks, in_bag)
-
     @property
     def n_features(self) -> int:
         """Number of features."""
@@ -171,21 +156,6 @@ class RootSums(NamedTuple):
     block: int
     credit: RootCredit
     n_trees: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the credit as JSON holds it."""
-        parts = {name: values.tolist() for name, values in self.credit._asdict().items()}
-        return {"block": self.block, "n_trees": self.n_trees} | parts
-
-    @classmethod
-    def from_json(cls, content: Any) -> RootSums:
-        """Return the credit that `to_json` described."""
-        credit = RootCredit(*(np.array(content[name], np.float64) for name in RootCredit._fields))
-        shapes = [credit.row.shape, credit.of_themselves.shape, credit.n_values.shape, credit.by_example.shape[:1]]
-        shapes += [credit.table.shape[1:], credit.moments.shape[1:]]
-        if any(shape not in (credit.row.shape, (0,), ()) for shape in shapes):
-            raise DataError("credit at the root must be of one number of features")
-        return cls(int(content["block"]), credit, int(content["n_trees"]))
 
     @staticmethod
     def p_values(parts: Sequence[RootSums], n_trees: int) -> np.ndarray:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.files import StoredArrays, own_heading, packed_arrays
+from omnirank.core.files import StoredArrays
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain, check_parameters, choice, count, number
 from omnirank.core.ranking.ranking import Ranking
@@ -36,24 +35,18 @@ from omnirank.ensembles.predictor import (
     weighted_data,
 )
 from omnirank.ensembles.run import AskedLevel, DealtSamples, Limits, SampleTask, TreeRun, WholeData, growing_samples
-from omnirank.ensembles.supervision import Supervision, ToFit, check_feature_weights, weights_digest
+from omnirank.ensembles.supervision import Supervision, ToFit, check_feature_weights
 from omnirank.shards.dataset import ShardedDataset, check_given
-from omnirank.shards.folders import checkpoints_of
 from omnirank.shards.summary import ColumnSummary
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
+from omnirank.trees.prediction import leaves_of, sum_means
 from omnirank.trees.pruning import M5_PENALTY, Pruning
-from omnirank.trees.tree import Tree, arrays_of_trees, trees_of_arrays
+from omnirank.trees.tree import Tree
 
 # What a task may name as its default.
 _PRUNINGS = {None: None, "m5": Pruning(M5_PENALTY), "plain": Pruning(1.0, plain=True)}
 
-
-# Format of the trees of a sample that a run keeps.
-_FORMAT = "omnirank-trees"
-# Parameters that say how many trees there are and who grows them, or that are no numbers and texts.
-_NOT_OF_A_TREE = ("n_trees", "n_jobs", "oob_score", "random_state", "feature_weights")
 
 Self = TypeVar("Self", bound="SingleTree")
 ForestSelf = TypeVar("ForestSelf", bound="Forest")
@@ -165,17 +158,6 @@ class SingleTree(Explaining, PCTPredictor):
         """
         table = self._table(X)  # says so where nothing is fitted
         return leaves_of(self._trees(), table)[:, 0]
-
-    def decision_path(self, X: FeaturesLike) -> Any:
-        """Return which nodes each example passes: a csr matrix (examples, nodes) of 0 and 1.
-
-        Parameters
-        ----------
-        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
-            Examples with the features of the training data.
-        """
-        table = self._table(X)
-        return paths_of(self.tree_, table)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf."""
@@ -391,7 +373,7 @@ class Forest(Explaining, PCTPredictor):
             self._warn_of_constant(training.columns.names)
         samples = WholeData(training.data, self.n_jobs)
         asked = AskedLevel(training.level.level, None, rules, self._to_fit(training.whole.task))
-        run = self._run(samples, asked, training.data.dataset.features.levels, training.columns.n_columns)
+        run = self._run(samples, asked)
         with run.begun():
             (self.trees_,) = run.results()
         self._clear_out_of_bag()
@@ -399,11 +381,9 @@ class Forest(Explaining, PCTPredictor):
             self._predict_out_of_bag(training, getattr(samples.grow, "plan", None))
         return self
 
-    def _run(
-        self, samples: WholeData | DealtSamples, asked: AskedLevel, levels: tuple[Levels | None, ...], n_values: int
-    ) -> TreeRun:
+    def _run(self, samples: WholeData | DealtSamples, asked: AskedLevel) -> TreeRun:
         def work(level: Supervision, dealt: Any) -> _TreeWork:
-            return _TreeWork(asked.rules, level, levels, n_values)
+            return _TreeWork(asked.rules, level)
 
         return TreeRun(samples, asked, work, Limits(int(self.n_trees)))
 
@@ -420,21 +400,11 @@ class Forest(Explaining, PCTPredictor):
         read_features(self, data.example, reset=True)
         check_feature_weights(self.feature_weights, data.example)
         samples = growing_samples(data, entropy, self.supervision)
-        parameters = self.get_params(deep=False)
-        decisive = {
-            "forest": type(self).__name__,
-            "parameters": {name: repr(value) for name, value in parameters.items() if name not in _NOT_OF_A_TREE},
-            "feature_weights": weights_digest(self.feature_weights),
-            "entropy": entropy,
-            "samples": repr(samples),
-        }
-        checkpoints = checkpoints_of(data, decisive, self.random_state is not None)
-        growing = partial(weighted_data, parameters.get("class_weight"), entropy, rules)
-        always = frozenset({0} if self.oob_score else ())
-        dealt = DealtSamples(data, samples, checkpoints, growing, self.n_jobs, always)
+        growing = partial(weighted_data, getattr(self, "class_weight", None), entropy, rules)
+        dealt = DealtSamples(data, samples, growing, self.n_jobs)
         columns = GrowingData(data.example, entropy).target_columns(rules)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, self._to_fit(data.task))
-        run = self._run(dealt, asked, data.feature_levels, columns.n_columns)
+        run = self._run(dealt, asked)
         with run.begun():
             (self.trees_,) = run.results()
             self._clear_out_of_bag()
@@ -510,45 +480,6 @@ class Forest(Explaining, PCTPredictor):
         """
         table = self._table(X)  # says so where nothing is fitted
         return leaves_of(self._trees(), table, self.n_jobs)
-
-    def decision_path(self, X: FeaturesLike) -> tuple[Any, np.ndarray]:
-        """Return which nodes each example passes, and where the nodes of each tree start.
-
-        Parameters
-        ----------
-        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
-            Examples with the features of the training data.
-
-        Returns
-        -------
-        indicator : csr_array (examples, nodes of all trees)
-            1 where an example passes a node.
-        starts : ndarray (trees + 1,)
-            The columns from ``starts[i]`` to ``starts[i + 1]`` are the nodes of tree i.
-        """
-        table = self._table(X)
-        paths = run_parallel(partial(paths_of, table=table), self.trees_, self.n_jobs)
-        starts = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in self.trees_])])
-        return sparse.hstack(paths, format="csr"), starts
-
-    def staged_predict(self, X: FeaturesLike, threshold: float | None = None) -> Iterator[Any]:
-        """Yield the predictions of the first 1, 2, ... trees: those of smaller forests with the same seed.
-
-        Parameters
-        ----------
-        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
-            Examples with the features of the training data.
-        threshold : float, optional
-            Label sets: frequency from which a label is predicted, by default 1/2.
-        """
-        means_of_prefixes = self._staged_means(X)
-        cut = self._threshold(threshold)
-        for means in means_of_prefixes:
-            yield self._decide(means, cut)
-
-    def _staged_means(self, X: FeaturesLike) -> Iterator[np.ndarray]:
-        table = self._table(X)
-        return prefix_means(self.trees_, table, self._columns.n_columns, self.n_jobs)
 
     # -- out of bag -----------------------------------------------------------------------------------
 
@@ -689,17 +620,6 @@ class PCTForestClassifier(ClassParameters, ForestParameters, Forest, PCTClassifi
     (True, True)
     """
 
-    def staged_predict_proba(self, X: FeaturesLike) -> Iterator[Any]:
-        """Yield the probabilities by the first 1, 2, ... trees: those of smaller forests with the same seed.
-
-        Parameters
-        ----------
-        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
-            Examples with the features of the training data.
-        """
-        for means in self._staged_means(X):
-            yield self._shares(means)
-
 
 class PCTForestRegressor(ForestParameters, Forest, PCTRegressorBase):
     """An ensemble of predictive clustering trees for one number, several, or numbers and classes together.
@@ -786,15 +706,10 @@ class PCTForestRegressor(ForestParameters, Forest, PCTRegressorBase):
 
 @dataclass(frozen=True, eq=False)
 class _TreeWork:
-    """Grows the trees of a forest on the examples of a sample.
-
-    ``levels`` are those of the features, ``n_values`` is the length of a prototype.
-    """
+    """Grows the trees of a forest on the examples of a sample."""
 
     rules: GrowingRules
     level: Supervision
-    levels: tuple[Levels | None, ...]
-    n_values: int
 
     def prepare(self, data: GrowingData) -> Any:
         """Return what grows tree i."""
@@ -808,18 +723,6 @@ class _TreeWork:
     def merged(self, results: Mapping[int, list[Tree]], n_trees: int, n_samples: int) -> list[Tree]:
         """Return the trees of all samples, in the order of their numbers."""
         return [results[i % n_samples][i // n_samples] for i in range(n_trees)]
-
-    def packed(self, result: list[Tree]) -> bytes:
-        """Return trees as a file holds them."""
-        return packed_arrays(own_heading(_FORMAT, 1), arrays_of_trees(result))
-
-    def unpacked(self, content: bytes, task: SampleTask) -> list[Tree]:
-        """Return the trees that a file holds."""
-        stored = StoredArrays(content, "checkpoint", _FORMAT, range(1, 2), "trees")
-        trees = trees_of_arrays(stored, self.levels, self.n_values)
-        if len(trees) != len(task.trees):
-            raise DataError(f"it holds {len(trees)} trees in place of {len(task.trees)}")
-        return trees
 
 
 def _spread(summary: ColumnSummary, levels: Levels | None) -> np.ndarray:

@@ -26,17 +26,15 @@ from omnirank.trees.space import clustering_space, constant_space, two_part_spac
 from omnirank.trees.tree import Tree, tree_from_grown
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
-NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
 TIE_BREAKS = ("random", "first")
 # Rules that rankers have no parameters for: runs of CLUS and plans of studies set them (`EnsembleRanker._rules`).
-PRIVATE_RULES = ("nominal_tests", "tie_break", "normalize_targets", "hierarchy_weight")
+PRIVATE_RULES = ("tie_break", "normalize_targets", "hierarchy_weight")
 # The domains of the parameters that estimators share with `GrowingRules`.
 GROWING = {
     "ensemble": choice(*ENSEMBLES),
     "bootstrap": choice(None) | FLAG,
     "min_samples_leaf": number(above=0),
     "max_depth": choice(None) | count(0),
-    "nominal_tests": choice(*NOMINAL_TESTS),
     "tie_break": choice(*TIE_BREAKS),
     "normalize_targets": choice(None) | FLAG,
     "hierarchy_weight": number(above=0, most=1),
@@ -56,8 +54,6 @@ class GrowingRules:
 
     Attributes
     ----------
-    nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool or None
@@ -72,7 +68,6 @@ class GrowingRules:
     bootstrap: bool | None = None
     min_samples_leaf: float = 2
     max_depth: int | None = None
-    nominal_tests: str = "ordered"
     tie_break: str = "random"
     normalize_targets: bool | None = None
     hierarchy_weight: float = 0.75
@@ -110,7 +105,6 @@ class GrowingRules:
             float(self.min_samples_leaf),
             _NO_LIMIT if self.max_depth is None else int(self.max_depth),
             self.tie_break == "first",
-            NOMINAL_TESTS.index(self.nominal_tests),
         )
 
 
@@ -509,8 +503,7 @@ class GrowingData:
         space = self._space(rules, target, feature_part, weight, on_cells)
         n_tried = features_per_node(rules, dataset)
         settings, cells = rules.settings(n_tried), self._cells if on_cells else None
-        sets = bool(settings.nominal_search)
-        kind, copied = feature_kind(dataset.features, cells, space, n_tried, rules.random_tests, sets)
+        kind, copied = feature_kind(dataset.features, cells, space, n_tried, rules.random_tests)
         coded = self._codes.of_kind(kind, copied, cells, rules.random_tests, self.n_jobs)
         task = get_task(dataset.task)
         made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit

@@ -6,7 +6,6 @@ examples of a sample (`Work`), and its limits.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from omnirank.core.errors import ConstantTargetError, DataError, OmnirankError, logger
+from omnirank.core.errors import ConstantTargetError, DataError, logger
 from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
 from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.core.text import counted
@@ -29,7 +28,7 @@ from omnirank.ensembles.scores import ScoreOptions, TreeScorer
 from omnirank.ensembles.supervision import Supervision, ToFit, resolve_level, settled_supervision
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.dealing import DealtRows, deal_rows
-from omnirank.shards.folders import Checkpoints, scratch_folder
+from omnirank.shards.folders import scratch_folder
 from omnirank.shards.samples import AT_ONCE, Samples, row_bytes, samples_within
 
 # n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
@@ -48,8 +47,6 @@ _FEWEST_AT_ONCE = 8
 # What an example adds to the tests that it reaches out of bag: about 8 numbers, for large trees.
 _BYTES_AN_EXAMPLE = 64
 
-# Name of the file that keeps the level of supervision.
-_LEVEL = "level"
 # Sums by example: so many groups in all, where samples have no rows in common, and in one sample. With g groups, the
 # sum of their squares is too large by at most a share of 1 / g, as some pairs of examples meet in a group.
 _GROUPS_OF_SAMPLES = 512
@@ -77,11 +74,6 @@ class Limits:
     n_trees: int | str
     sizes: tuple[int, ...] = ()
     max_seconds: float | None = None
-
-    @property
-    def at_once(self) -> bool:
-        """Whether all trees are begun at once, since nothing is decided on the way."""
-        return isinstance(self.n_trees, int) and self.max_seconds is None and not {*self.sizes} - {self.n_trees}
 
     def stops(self, n_samples: int = 1) -> Sequence[int]:
         """Return the numbers of trees at which a result is wanted, or the run may end.
@@ -169,11 +161,6 @@ class SampleTask(NamedTuple):
     sample: int
     trees: range
 
-    @property
-    def name(self) -> str:
-        """Name of the file that keeps the result."""
-        return f"sample-{self.sample}-trees-{self.trees.start}-{self.trees.stop}"
-
 
 def sample_tasks(numbers: range, n_samples: int) -> list[SampleTask]:
     """Return trees by sample: tree i grows on sample i modulo the number of samples, whichever trees are grown.
@@ -201,12 +188,6 @@ class Work(Protocol):
 
     def merged(self, results: Mapping[int, Any], n_trees: int, n_samples: int) -> Any:
         """Return the result of all trees from those of the samples; None: its target is constant."""
-
-    def packed(self, result: Any) -> bytes:
-        """Return the result of a sample as a file holds it."""
-
-    def unpacked(self, content: bytes, task: SampleTask) -> Any:
-        """Return the result that a file holds, if it is that of these trees; else an error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,21 +254,6 @@ class ScoreWork:
         assert total is not None
         return total
 
-    def packed(self, result: ScoreSums) -> bytes:
-        """Return sums as a file holds them."""
-        return json.dumps(result.to_json()).encode()
-
-    def unpacked(self, content: bytes, task: SampleTask) -> ScoreSums:
-        """Return the sums that a file holds."""
-        sums = ScoreSums.from_json(json.loads(content))
-        n = len(range(task.sample, task.trees.stop, task.trees.step))
-        parts = (*sums.rows.values(), *sums.tables.values())
-        if sums.rows.keys() != {*self.names} or any(not isinstance(one, MeanAccumulator) for one in parts):
-            raise DataError("it holds other scores")
-        if any(one.count != n for one in parts):
-            raise DataError("it is of other trees")
-        return sums
-
 
 # -- samples ----------------------------------------------------------------------------------------------------
 
@@ -349,7 +315,7 @@ class WholeData:
 
 
 class DealtSamples:
-    """Random samples of data in parts: rows that are dealt out on disk, and results that are kept until the run ends.
+    """Random samples of data in parts: rows that are dealt out on disk.
 
     Parameters
     ----------
@@ -357,31 +323,24 @@ class DealtSamples:
         The data.
     samples : Samples
         Which row is in which sample.
-    checkpoints : Checkpoints
-        Where results are kept.
     growing : callable
         Makes `GrowingData` of the rows of a sample and a number of workers; picklable.
     n_jobs : int or None
         Number of workers.
-    always : set of int
-        Samples that are needed even where all results are kept.
     """
 
     def __init__(
         self,
         data: ShardedDataset,
         samples: Samples,
-        checkpoints: Checkpoints,
         growing: Callable[[Dataset, int | None], GrowingData],
         n_jobs: int | None,
-        always: frozenset[int] = frozenset(),
     ) -> None:
-        self.source, self.checkpoints, self.n_jobs = data, checkpoints, n_jobs
+        self.source, self.n_jobs = data, n_jobs
         self.samples = samples  # as they are dealt out; afterwards perhaps without the unlabelled rows
-        self._growing, self._always = growing, always
+        self._growing = growing
         self._weights: np.ndarray | None = None
         self._dealt: DealtRows | None = None
-        self._kept: dict[SampleTask, Any] = {}
 
     @property
     def n_samples(self) -> int:
@@ -406,32 +365,18 @@ class DealtSamples:
     def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
         """Yield the level of supervision, that of a sample where the data have to tell it, and the work.
 
-        Rows are dealt out meanwhile; results are removed if nothing goes wrong.
+        Rows are dealt out meanwhile.
         """
         data = self.source
         level = settled_supervision(asked.supervision, data.n_targets > 0, data.n_labelled == data.n_examples)
         if level is not None and level.level < 1 and asked.feature_weights is not None:
             level = None
-        level = self._kept_level() if level is None else self._at(level, None)
+        level = None if level is None else self._at(level, None)
         tasks = sample_tasks(range(limits.stops(self.n_samples)[-1]), self.n_samples)
-        if level is not None and limits.at_once:
-            tasks = self._lacking(make_work(level, self.samples), tasks)
-        needed = {task.sample for task in tasks} | self._always | (set() if level is not None else {0})
-        with self._rows(sorted(needed)):
-            if level is None:
-                level = self._level_of_sample(asked)
+        with scratch_folder(data.scratch) as folder:
+            self._dealt = deal_rows(data, self.samples, [task.sample for task in tasks], folder, self.n_jobs)
+            level = self._level_of_sample(asked) if level is None else level
             yield level, make_work(level, self.samples)
-        self.checkpoints.remove()
-
-    @contextmanager
-    def _rows(self, numbers: Sequence[int]) -> Iterator[None]:
-        """Have the rows of these samples dealt out on disk meanwhile."""
-        if not numbers:
-            yield
-            return
-        with scratch_folder(self.source.scratch) as folder:
-            self._dealt = deal_rows(self.source, self.samples, numbers, folder, self.n_jobs)
-            yield
         self._dealt = None
 
     def _at(self, level: Supervision, weights: np.ndarray | None) -> Supervision:
@@ -441,75 +386,33 @@ class DealtSamples:
             self.samples = self.samples.of_labelled
         return level
 
-    def _kept_level(self) -> Supervision | None:
-        """Take the level and the weights that a killed run found, if they are kept."""
-        content = self.checkpoints.get(_LEVEL)
-        if content is None:
-            return None
-        kept = json.loads(content)  # whole, as its seal says
-        curve = {float(level): float(error) for level, error in kept["curve"]}
-        weights = None if kept["weights"] is None else np.array(kept["weights"], np.float64)
-        return self._at(Supervision(kept["level"], kept["reason"], curve), weights)
-
     def _level_of_sample(self, asked: AskedLevel) -> Supervision:
-        """Take and keep the level and the weights that the first sample tells."""
+        """Take the level and the weights that the first sample tells."""
         level, data = asked.of(self.sample(0))
-        weights = data.feature_weights
-        kept = {
-            "level": float(level.level),
-            "reason": level.reason,
-            "curve": [[float(one), float(error)] for one, error in level.curve.items()],
-            "weights": None if weights is None else weights.tolist(),
-        }
-        self.checkpoints.keep(_LEVEL, json.dumps(kept).encode())
-        return self._at(level, weights)
-
-    def _lacking(self, work: Work, tasks: Sequence[SampleTask]) -> list[SampleTask]:
-        """Return the tasks of which no result is kept, or none that can be read."""
-        for task in tasks:
-            content = None if task in self._kept else self.checkpoints.get(task.name)
-            if content is None:
-                continue
-            try:
-                self._kept[task] = None if content == _NOTHING else work.unpacked(content, task)
-            except (OmnirankError, ValueError, TypeError, LookupError, AttributeError) as problem:
-                logger.warning("the result of %s cannot be read (%s): it is computed again", task.name, problem)
-        return [task for task in tasks if task not in self._kept]
+        return self._at(level, data.feature_weights)
 
     def results(self, work: Work, tasks: Sequence[SampleTask], before: Mapping[int, Any]) -> dict[int, Any]:
-        """Return the results by sample: those that are kept, and those computed now, two samples at a time.
+        """Return the results by sample, computed two samples at a time.
 
         What a task continues is sent to the worker that does the task, and to no other.
         """
-        lacking = self._lacking(work, tasks)
-        if len(lacking) < len(tasks):
-            logger.info("%d of %s are kept of a run before", len(tasks) - len(lacking), counted(len(tasks), "result"))
-        results = dict(before) | {task.sample: self._kept.pop(task) for task in tasks if task in self._kept}
-        if lacking:
-            assert self._dealt is not None
-            n_jobs, n_each = self.n_jobs, 1
-            if not on_cluster(self.n_jobs):  # whose workers have memory of their own, and a sample each
-                n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
-                n_each = max(1, worker_count(self.n_jobs) // n_jobs)
-            dealt = replace(self._dealt, samples=self.samples)
-            grow = _SampleGrower(work, dealt, self.checkpoints, self._growing, self._weights, n_each)
-            given = [(task, before.get(task.sample)) for task in lacking]
-            computed = run_parallel(grow, given, n_jobs, description="growing trees on samples")
-            results |= {task.sample: result for task, result in zip(lacking, computed, strict=True)}
-        return results
-
-
-# A kept result of a sample whose target is constant.
-_NOTHING = b"{}"
+        assert self._dealt is not None
+        n_jobs, n_each = self.n_jobs, 1
+        if not on_cluster(self.n_jobs):  # whose workers have memory of their own, and a sample each
+            n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(tasks))
+            n_each = max(1, worker_count(self.n_jobs) // n_jobs)
+        grow = _SampleGrower(work, replace(self._dealt, samples=self.samples), self._growing, self._weights, n_each)
+        given = [(task, before.get(task.sample)) for task in tasks]
+        computed = run_parallel(grow, given, n_jobs, description="growing trees on samples")
+        return dict(before) | {task.sample: result for task, result in zip(tasks, computed, strict=True)}
 
 
 @dataclass(frozen=True, eq=False)
 class _SampleGrower:
-    """Reads a sample, does the work of a task on it, and keeps and returns the result; picklable."""
+    """Reads a sample, does the work of a task on it, and returns the result; picklable."""
 
     work: Work
     dealt: DealtRows
-    checkpoints: Checkpoints
     growing: Callable[[Dataset, int | None], GrowingData]
     weights: np.ndarray | None
     n_jobs: int
@@ -519,12 +422,9 @@ class _SampleGrower:
         data = replace(self.growing(self.dealt.read(task.sample), self.n_jobs), feature_weights=self.weights)
         with progress_bars(False):  # there is one for all samples
             try:
-                result = self.work.extended(self.work.prepare(data), task, self.n_jobs, before)
+                return self.work.extended(self.work.prepare(data), task, self.n_jobs, before)
             except ConstantTargetError:
-                result = None
-        if self.checkpoints.folder is not None:
-            self.checkpoints.keep(task.name, _NOTHING if result is None else self.work.packed(result))
-        return result
+                return None
 
 
 def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Samples:
@@ -550,23 +450,6 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
     samples = samples_within(data.source.max_memory, bytes_of_row, entropy, data.n_labelled, n_unlabelled)
     logger.info("trees grow on %s of %r", counted(samples.n_samples, "sample"), data.name)
     return samples
-
-
-def random_sample(data: ShardedDataset, entropy: int) -> Dataset:
-    """Return as many examples of data in parts, drawn at random, as leave room for a tree that is grown on them.
-
-    They are those of the first of the samples on which a forest would be grown.
-
-    Parameters
-    ----------
-    data : ShardedDataset
-        The data.
-    entropy : int
-        Root of the random streams.
-    """
-    samples = growing_samples(data, entropy, "auto")
-    with scratch_folder(data.scratch) as folder:
-        return deal_rows(data, samples, [0], folder, n_jobs=1).read(0)
 
 
 # -- the run ----------------------------------------------------------------------------------------------------

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from omnirank.core.ranking.accumulators import Accumulator, ConfirmedMeans, MeanAccumulator
+from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.ensembles.p_values import ExampleSums, RootSums
 from omnirank.ensembles.scores import SCORES, FeatureScores, TreeScorer
 
@@ -92,29 +91,6 @@ class ScoreSums:
             {},
             n_undefined=n_trees,
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the sums over trees as JSON holds them."""
-        return {
-            "rows": {name: sums.to_json() for name, sums in self.rows.items()},
-            "tables": {name: sums.to_json() for name, sums in self.tables.items()},
-            "examples": {name: sums.to_json() for name, sums in self.examples.items()},
-            "at_root": {name: [part.to_json() for part in parts] for name, parts in self.at_root.items()},
-            "n_undefined": self.n_undefined,
-        }
-
-    @classmethod
-    def from_json(cls, content: Any) -> ScoreSums:
-        """Return the sums that `to_json` described; `DataError`, `TypeError` or `LookupError` for anything else."""
-        rows, tables = (
-            {str(name): Accumulator.from_json(sums) for name, sums in content[kind].items()}
-            for kind in ("rows", "tables")
-        )
-        examples = {str(name): ExampleSums.from_json(sums) for name, sums in content["examples"].items()}
-        at_root = {
-            str(name): tuple(RootSums.from_json(part) for part in parts) for name, parts in content["at_root"].items()
-        }
-        return cls(rows, tables, examples, at_root, int(content["n_undefined"]))  # type: ignore[arg-type]  # means, as written
 
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for.

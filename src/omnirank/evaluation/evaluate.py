@@ -19,25 +19,20 @@ from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.notes import caller_outside
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import (
     RankingLike,
     aligned_features,
     aligned_targets,
-    check_same_task,
-    joint_targets,
     ranking_of_data,
 )
 from omnirank.evaluation.folds import labelled_folds, splitter_folds
-from omnirank.neighbors.cells import Ranges, feature_ranges
-from omnirank.neighbors.in_parts import UsedRows, WeightedSearch, feature_facts, nearest_in_parts
+from omnirank.neighbors.cells import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted import neighbor_means, ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.rankers.refits import is_ranker, ranker_and_data
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.samples import more_memory
 from omnirank.tasks import PrototypeColumns, get_task
 from omnirank.tasks.measuring import measure
 
@@ -98,14 +93,14 @@ def evaluate(
     train, test : Dataset or ShardedDataset, or features and target
         ``om.Dataset(X, y)`` or ``om.load(path)``: the data that the ranking was made from (nothing else should have
         been used), and others. Numbers are scaled by their ranges in the training data. Data in parts
-        (``om.open_shards``) that do not fit in memory stream past the test examples, whose neighbours are exact;
-        without test data, some examples in parts are held out.
+        (``om.open_shards``) that do not fit in memory are a random sample that does; without test data, some
+        examples in parts are held out.
     n_neighbors : int, sequence of int or None
         Number of neighbours; several cost hardly more than one. If it is not smaller than the number of labelled
         training examples, there is a warning: all of them are neighbours then, whatever the ranking is. None: 20 for
         classes, 5 for numbers, 15 for label sets, 10 for labels in a hierarchy, 1 without target.
     predictor : {"knn", "ml-knn"}
-        Means of the neighbours' targets, or `omnirank.MLkNN` (label sets).
+        Means of the neighbours' targets, or ML-kNN (label sets; Zhang and Zhou, Pattern Recognition 40, 2007).
     neighbors : {"labelled", "oracle", "published"}
         Which training examples may be neighbours. "labelled": those with a known target. "oracle": all, with all their
         labels, which ``train`` must then hold although the ranking has seen only some of them. "published": all;
@@ -185,8 +180,7 @@ def evaluate(
         n_neighbors,
         **rules,
     )
-    if isinstance(parts.train, Dataset):
-        warn_of_many_neighbors(max(predicted.means), *candidate_count(parts.train, neighbors))
+    warn_of_many_neighbors(max(predicted.means), *candidate_count(parts.train, neighbors))
     values: dict[int, Any] = measured_predictions(predicted, **settings)
     if parts.sampled:
         values = {k: _sampled(predicted, k, whole, settings) for k, whole in values.items()}
@@ -223,7 +217,7 @@ def _cross_validated(
 
 def predictions(
     ranking: RankingLike,
-    train: Dataset | TrainingParts,
+    train: Dataset,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,
     **rules: Any,
@@ -246,21 +240,17 @@ def predictions(
     (10, 3)
     """
     by = NeighborRules(**rules)
-    data: Dataset | ShardedDataset = train.data if isinstance(train, TrainingParts) else train
-    matched = ranking_of_data(ranking, data if isinstance(data, Dataset) else data.example)
-    counts = evaluate_counts(n_neighbors, data.task)
+    matched = ranking_of_data(ranking, train)
+    counts = evaluate_counts(n_neighbors, train.task)
     check("top", by.top, choice(None) | count(1, len(matched), "features"))
-    if isinstance(train, TrainingParts):
-        near = _near_in_parts(matched, train, test, max(counts), by)
-    else:
-        near = _near_in_memory(matched, train, test, max(counts), by)
-    columns = get_task(data.task).columns(near.voters, data.hierarchy)
+    near = _nearest(matched, train, test, max(counts), by)
+    columns = get_task(train.task).columns(near.voters, train.hierarchy)
     if near.mutual is None:
         means = votes(columns, near.ids, counts, by.neighbors)
     else:
         labels = np.nan_to_num(columns.dense())
         means = {k: ml_knn_probabilities(labels, near.mutual[:, :k], near.ids[:, :k]) for k in counts}
-    return Predictions(data.task, data.hierarchy, near.training, near.truth, means)
+    return Predictions(train.task, train.hierarchy, near.training, near.truth, means)
 
 
 def measured_predictions(predicted: Predictions, **settings: Any) -> dict[int, dict[str, float]]:
@@ -369,7 +359,7 @@ def _sampled(predicted: Predictions, k: int, values: dict[str, float], settings:
     return SampledMeasures(values, errors, n_test)
 
 
-# -- what neighbours predict, in memory and in parts -----------------------------------------------
+# -- what neighbours predict -----------------------------------------------------------------------
 
 
 NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
@@ -404,9 +394,7 @@ class NeighborRules:
         return not (self.predictor == "ml-knn" and self.top is not None) if self.weighted is None else self.weighted
 
 
-def distance_weights(
-    ranking: Ranking, features: Table, rules: NeighborRules | None = None, ranges: Ranges | None = None
-) -> np.ndarray:
+def distance_weights(ranking: Ranking, features: Table, rules: NeighborRules | None = None) -> np.ndarray:
     """Return the weight of each feature in the squared distance.
 
     Parameters
@@ -419,8 +407,6 @@ def distance_weights(
         ``top``: only that many of the best features count. ``weighted``: weights max(score, 0), 0 for constant
         features, all 1 where none is positive; otherwise all 1. ``scaled``: whether numbers are divided by their range
         in the training data.
-    ranges : Ranges, optional
-        These ranges, where they are not those of the table.
 
     Examples
     --------
@@ -440,7 +426,7 @@ def distance_weights(
     weights = np.zeros(len(ranking))
     weights[kept] = ranking_weights(ranking.order_scores[kept]) if rules.weighs else 1.0
     if rules.scaled is False:
-        span = np.nan_to_num((feature_ranges(features) if ranges is None else ranges).span)
+        span = np.nan_to_num(feature_ranges(features).span)
         # the square of a huge range overflows, that of a tiny one vanishes; levels differ by 1
         largest = span.max(initial=float(features.is_nominal.any()))
         unit = column_units(np.array([[0.0], [largest]]))
@@ -466,7 +452,7 @@ class _Near(NamedTuple):
     mutual: np.ndarray | None = None
 
 
-def _near_in_memory(ranking: Ranking, train: Dataset, test: Dataset, k: int, rules: NeighborRules) -> _Near:
+def _nearest(ranking: Ranking, train: Dataset, test: Dataset, k: int, rules: NeighborRules) -> _Near:
     features = aligned_features(train, test)
     if train.target is None and test.target is None:
         training, truth = Target.from_table(train.features), Target.from_table(features)
@@ -524,21 +510,12 @@ def _default_votes(columns: PrototypeColumns) -> np.ndarray:
 
 # Test examples of a sample: the standard error of a share is about a hundredth then.
 _SAMPLE = 2000
-# Share of the memory that the targets of all training examples may take, and copies of them that measures make.
-_SHARE_OF_TARGETS, _COPIES = 2, 3
-
-
-class TrainingParts(NamedTuple):
-    """Training examples that do not fit in memory, and the numbers of rows that are none of them."""
-
-    data: ShardedDataset
-    without: np.ndarray
 
 
 class HeldOut(NamedTuple):
     """Training and test examples, and whether the latter are a sample."""
 
-    train: Dataset | TrainingParts
+    train: Dataset
     test: Dataset
     sampled: bool
 
@@ -572,13 +549,7 @@ def held_out(train: Any, test: Any, n_test: int | None, random_state: RandomStat
     elif isinstance(test, ShardedDataset):
         sampled = n_test is not None or not test.fits_in_memory
         test = test.take(_drawn(test, n_test, entropy, 1)) if sampled else test.read()
-    if not isinstance(train, ShardedDataset):
-        return HeldOut(train, test, sampled)
-    if not train.fits_in_memory:
-        return HeldOut(TrainingParts(train, without), test, sampled)
-    used = np.ones(train.n_examples, bool)
-    used[without] = False
-    return HeldOut(train.read().take(used) if len(without) else train.read(), test, sampled)
+    return HeldOut(train.sample(entropy, without) if isinstance(train, ShardedDataset) else train, test, sampled)
 
 
 def _check_kinds(train: Any, test: Any) -> None:
@@ -594,83 +565,8 @@ def _drawn(data: ShardedDataset, n_test: int | None, entropy: int, share: int) -
     """Numbers of test examples among the labelled ones, ascending; at most one of ``share`` of them."""
     rows = np.arange(data.n_examples)
     if data.n_targets:
-        rows = np.flatnonzero(np.concatenate([target.labelled for target in data.targets()]))
+        rows = np.flatnonzero(data.labelled)
     n = min(_SAMPLE if n_test is None else n_test, len(rows) // share)
     if not n:
         raise DataError(f"{data.name!r} has too few labelled examples for a test")
     return np.sort(stream(entropy, 0).choice(rows, n, replace=False))
-
-
-def _near_in_parts(ranking: Ranking, train: TrainingParts, test: Dataset, k: int, rules: NeighborRules) -> _Near:
-    """As in memory; the training target is that of the neighbours alone where no measure needs more."""
-    data, neighbors, n_jobs = train.data, rules.neighbors, rules.n_jobs
-    if rules.predictor != "knn":
-        raise ParameterError("predictor", rules.predictor, f"it is for data in memory: {more_memory()}")
-    if not data.n_targets:
-        raise DataError(f"without a target all features are predicted, which is for data in memory: {more_memory()}")
-    check_same_task(data.example, test)
-    everyone = UsedRows(without=train.without)
-    used = UsedRows(labelled_only=neighbors != "published", without=train.without)
-    unscaled = feature_facts(data, everyone, n_jobs).ranges if rules.scaled is False else None
-    weights = distance_weights(ranking, data.example.features, rules, unscaled)
-    targets = _training_targets(train, neighbors)
-    kind = "" if neighbors == "published" else "labelled "
-    warn_of_many_neighbors(k, targets.n_candidates, kind, caller_outside())
-    used = used if targets.some_unlabelled else everyone
-    ranges = feature_facts(data, used, n_jobs).ranges
-    features = aligned_features(data.example, test)
-    search = WeightedSearch(features, weights, ranges, used, min(k, targets.n_candidates))
-    lists = nearest_in_parts(data, search, n_jobs)
-    assert test.target is not None
-    ids = lists.filled(search.n_lists, search.k)[0]
-    kept = data.dataset_of(lists.cells).target
-    assert kept is not None
-    if targets.whole is None:
-        training, truth = joint_targets(kept, test.target)
-        ids = np.searchsorted(lists.kept, ids)
-    else:
-        training, truth = joint_targets(targets.whole, test.target)
-        ids = np.searchsorted(targets.numbers, ids)
-    voters = training if neighbors == "published" or targets.whole is None else training.take(training.labelled)
-    return _Near(training, truth, voters, ids)
-
-
-class _TrainingTargets(NamedTuple):
-    """Number of rows that may be neighbours, whether others are unlabelled, and, where needed, numbers and targets.
-
-    numbers: of the rows that may be neighbours; whole: the targets of all training examples.
-    """
-
-    n_candidates: int
-    some_unlabelled: bool
-    numbers: np.ndarray
-    whole: Target | None
-
-
-def _training_targets(train: TrainingParts, neighbors: str) -> _TrainingTargets:
-    """Look at the targets; keep all of them only where variances or means over all of them are needed."""
-    data = train.data
-    masks, partial = [], False
-    for target in data.targets():
-        masks.append(target.labelled)
-        partial = partial or target.is_partial
-    labelled = np.concatenate(masks)
-    used = np.ones(len(labelled), bool)
-    used[train.without] = False
-    if not (labelled & used).any():
-        raise DataError("no training example has a known target: neighbours have nothing to predict")
-    numbers = np.flatnonzero(used if neighbors == "published" else labelled & used)
-    some_unlabelled = not labelled[used].all()
-    if get_task(data.task).kind in ("classes", "labels") and not partial and neighbors != "published":
-        return _TrainingTargets(len(numbers), some_unlabelled, numbers, None)
-    assert data.example.target is not None
-    columns = sum(len(levels or (0,)) for levels in data.example.target.levels)
-    takes = _COPIES * 8 * columns * data.n_examples
-    if takes * _SHARE_OF_TARGETS > data.source.max_memory:
-        allowed = setting("max_memory", data.source.max_memory)
-        raise DataError(
-            f"the targets of all training examples take {takes / 2**20:.3g} MB while they are used, more than half of "
-            f"{allowed}: {more_memory()}"
-        )
-    whole = Target.joined(list(data.targets())).take(used)
-    return _TrainingTargets(len(numbers), some_unlabelled, numbers, whole)

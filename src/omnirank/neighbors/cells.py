@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -68,20 +68,6 @@ class Cells:
     def n_features(self) -> int:
         """Number of features."""
         return self.values.shape[1]
-
-    def take(self, rows: np.ndarray) -> Cells:
-        """Return the cells of the given rows."""
-        counts = np.diff(self.missing_start)[rows]
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        places = np.repeat(self.missing_start[:-1][rows] - start[:-1], counts) + np.arange(start[-1])
-        values = np.ascontiguousarray(self.values[rows])
-        return replace(self, values=values, missing_start=start, missing=self.missing[places])
-
-    def followed_by(self, others: Cells) -> Cells:
-        """Return these rows, then those of other cells with the same columns."""
-        start = np.concatenate([self.missing_start, others.missing_start[1:] + self.missing_start[-1]])
-        values, missing = np.concatenate([self.values, others.values]), np.concatenate([self.missing, others.missing])
-        return replace(self, values=values, missing_start=start, missing=missing)
 
     def by_feature(self, columns: np.ndarray) -> np.ndarray:
         """Return values given for each column (last axis) in the order of the features."""
@@ -165,16 +151,13 @@ def _numbers(table: Table) -> np.ndarray:
     return table.matrix[:, numeric].toarray(order="F")
 
 
-def table_cells(table: Table, ranges: Ranges | None = None) -> Cells:
+def table_cells(table: Table) -> Cells:
     """Return the cells of a table.
 
     Parameters
     ----------
     table : Table
         The features, dense or sparse.
-    ranges : Ranges, optional
-        Scale of the numbers, where it is not that of the table itself: test examples are measured by the ranges of
-        the training examples.
 
     Notes
     -----
@@ -187,7 +170,7 @@ def table_cells(table: Table, ranges: Ranges | None = None) -> Cells:
     ----------
     Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eqs. (5), (6).
     """
-    ranges = feature_ranges(table) if ranges is None else ranges
+    ranges = feature_ranges(table)
     numeric, nominal = np.flatnonzero(~table.is_nominal), np.flatnonzero(table.is_nominal)
     split = len(numeric)
     values = np.empty((table.n_rows, table.n_columns))

@@ -285,14 +285,14 @@ class StoredNeighbors:
 
     Parameters
     ----------
-    cells : Cells
-        The examples and their neighbours.
-    n_groups : int
-        Number of groups.
-    rows : ndarray of int
-        Whose neighbours are kept.
-    ids, distances : ndarray of shape (n_rows, n_groups, k)
-        The neighbours, as `NeighborSearch.nearest` returns them.
+    search : NeighborSearch or SparseSearch
+        What finds them.
+    k : int
+        How many are kept.
+    n_jobs : int or None
+        Number of workers.
+    rows : ndarray of int, optional
+        Whose neighbours are kept, by default those of all examples.
 
     Examples
     --------
@@ -302,38 +302,24 @@ class StoredNeighbors:
     >>> from omnirank.neighbors.search import NeighborSearch
     >>> from omnirank.neighbors.search import StoredNeighbors
     >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [1.0], [3.0], [4.0]])))
-    >>> StoredNeighbors.of(NeighborSearch(cells), 3).nearest(np.array([0, 2]), 2)[0][:, 0].tolist()
+    >>> StoredNeighbors(NeighborSearch(cells), 3).nearest(np.array([0, 2]), 2)[0][:, 0].tolist()
     [[1, 2], [3, 1]]
     """
 
     def __init__(
         self,
-        cells: Cells | SparseCells,
-        n_groups: int,
-        rows: np.ndarray,
-        ids: np.ndarray,
-        distances: np.ndarray,
-    ) -> None:
-        self.cells = cells
-        self.n_groups = n_groups
-        self._place = np.full(cells.n_rows, -1)
-        self._place[rows] = np.arange(len(rows))
-        self._ids, self._distances = ids, distances
-
-    @classmethod
-    def of(
-        cls,
         search: NeighborSearch | SparseSearch,
         k: int,
         n_jobs: int | None = None,
         rows: np.ndarray | None = None,
-    ) -> StoredNeighbors:
-        """Search the k nearest of some examples, by default of all."""
-        rows = np.arange(search.cells.n_rows) if rows is None else rows
+    ) -> None:
+        self.cells, self.n_groups = search.cells, search.n_groups
+        rows = np.arange(self.cells.n_rows) if rows is None else rows
+        self._place = np.full(self.cells.n_rows, -1)
+        self._place[rows] = np.arange(len(rows))
         parts = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
         lists = run_parallel(partial(search.nearest, k=k), parts, n_jobs, description="searching neighbours")
-        ids, distances = (np.concatenate(arrays) for arrays in zip(*lists, strict=True))
-        return cls(search.cells, search.n_groups, rows, ids, distances)
+        self._ids, self._distances = (np.concatenate(arrays) for arrays in zip(*lists, strict=True))
 
     def nearest(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and distances of the k nearest of each group, as `NeighborSearch.nearest` does."""

@@ -15,7 +15,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, check_weights, count
 from omnirank.data.table import Table, is_sparse
-from omnirank.neighbors.cells import Ranges, feature_ranges
+from omnirank.neighbors.cells import feature_ranges
 
 # Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
 _CELLS = 1 << 21
@@ -90,7 +90,6 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     The training examples that can be among the nearest, given that bound, are then measured cell by cell in double
     precision; where they are too many, products in double precision come in between. Distances that agree in their
     leading 36 bits are ties. So the result depends neither on the order of summation nor on the number of workers.
-    Where pairs are few, all of them are measured.
 
     Sparse features stay sparse where few cells are stored, none of them is missing, and there are at most two levels.
 
@@ -109,53 +108,19 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     >>> weighted_neighbors(train, test, np.array([1.0, 0.0]), 2).tolist()
     [[0, 1]]
     """
-    return _nearest(train, test, weights, k, n_jobs)[0]
-
-
-def weighted_nearest(
-    train: Table, test: Table, weights: np.ndarray, k: int, ranges: Ranges
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `weighted_neighbors` returns, and the keys by which neighbours are ordered before their numbers.
-
-    The nearest of several blocks of training examples are those with the lowest keys.
-
-    Parameters
-    ----------
-    train, test, weights, k
-        As in `weighted_neighbors`.
-    ranges : Ranges
-        Ranges of all training examples, of which ``train`` are some.
-    """
-    from omnirank.neighbors.kernels.nearest import fill_keys
-
-    ids, examples = _nearest(train, test, weights, k, 1, ranges)
-    keys = np.empty(ids.shape)
-    fill_keys(examples.pairs(), ids, keys)
-    return ids, keys
-
-
-def _nearest(
-    train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None, ranges: Ranges | None = None
-) -> tuple[np.ndarray, Any]:
     weights = check_weights("weights", weights, train.n_columns, "feature")
     check("k", k, count(1))
     if not train.n_rows:
         raise DataError("there is no training example to be a neighbour")
     used = np.flatnonzero(weights)
-    if ranges is not None:
-        numeric = np.flatnonzero(~train.is_nominal)
-        kept = np.isin(numeric, used)
-        ranges = Ranges(ranges.low[kept], ranges.span[kept])
-    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max(), ranges)
+    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max())
     k = min(k, train.n_rows)
-    if test.n_rows * train.n_rows * max(examples.n_columns, 1) <= _MOST_CELLS:
-        return nearest_of_all(examples.distances(), k), examples
     ids = np.empty((test.n_rows, k), np.int32)
     left = np.arange(test.n_rows)
     for precision in examples.precisions:
         if len(left):
             left = _search(examples, left, precision, ids, train.n_rows, n_jobs)
-    return ids, examples
+    return ids
 
 
 def _search(
@@ -258,16 +223,11 @@ class Rough(NamedTuple):
     errors: np.ndarray
 
 
-def weighted_examples(
-    train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None
-) -> DenseExamples | SparseExamples:
-    """Return test and training examples ready for products; weights are positive, the largest is 1.
-
-    Ranges are given where the training examples are only some of all; the tables are dense then.
-    """
-    if ranges is None and _stays_sparse(train) and _stays_sparse(test):
+def weighted_examples(train: Table, test: Table, weights: np.ndarray) -> DenseExamples | SparseExamples:
+    """Return test and training examples ready for products; weights are positive, the largest is 1."""
+    if _stays_sparse(train) and _stays_sparse(test):
         return SparseExamples.of(train, test, weights)
-    return DenseExamples.of(train, test, weights, ranges)
+    return DenseExamples.of(train, test, weights)
 
 
 def _stays_sparse(table: Table) -> bool:
@@ -313,15 +273,6 @@ class SparseExamples:
 
         parts = ((m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data) for m in (self.test, self.train))
         return SparsePairs(*(array for part in parts for array in part))
-
-    @property
-    def n_columns(self) -> int:
-        """Number of cells of an example."""
-        return int(self.train.shape[1])
-
-    def distances(self) -> np.ndarray:
-        """Return the exact distances of all pairs."""
-        return sparse_distances(self.test, self.train)
 
     @cached_property
     def _transposed(self) -> tuple[Any, np.ndarray]:
@@ -390,9 +341,9 @@ class DenseExamples:
     precisions: ClassVar[tuple[Any, ...]] = (np.float32, np.float64)
 
     @classmethod
-    def of(cls, train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None) -> DenseExamples:
+    def of(cls, train: Table, test: Table, weights: np.ndarray) -> DenseExamples:
         """Read the cells of both tables; features that no training example knows are left out."""
-        ranges = feature_ranges(train) if ranges is None else ranges
+        ranges = feature_ranges(train)
         numeric, nominal = np.flatnonzero(~train.is_nominal), np.flatnonzero(train.is_nominal)
         n_levels = np.array([len(train.levels[i] or ()) for i in nominal.tolist()], np.int64)
         known, several = ~np.isnan(ranges.span), n_levels > 1
@@ -434,15 +385,6 @@ class DenseExamples:
             self._level_missing,
             np.int64(complete),
         )
-
-    @property
-    def n_columns(self) -> int:
-        """Number of cells of an example."""
-        return len(self.weight) + len(self.n_levels)
-
-    def distances(self) -> np.ndarray:
-        """Return the exact distances of all pairs."""
-        return dense_distances(self.pairs())
 
     # -- products ---------------------------------------------------------------------------------------
 
@@ -564,66 +506,3 @@ def _codes(table: Table, columns: np.ndarray) -> np.ndarray:
 def _norms(matrix: np.ndarray) -> np.ndarray:
     """Norms of the rows."""
     return np.sqrt(np.einsum("ij,ij->i", matrix, matrix).astype(np.float64)) * (1 + 1e-3)
-
-
-# Up to so many pairs of cells, measuring all of them takes no longer than looking for those that have to be measured.
-_MOST_CELLS = 1 << 16
-
-
-def nearest_of_all(distances: np.ndarray, k: int) -> np.ndarray:
-    """Return the numbers of the k training examples nearest to each test example, ties by number.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_test, n_train)
-        All of them; those that agree in their leading bits are ties.
-    k : int
-        Number of neighbours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.neighbors.weighted import nearest_of_all
-    >>> nearest_of_all(np.array([[0.3, 0.1 + 0.2, 0.1]]), 2).tolist()
-    [[2, 0]]
-    """
-    from omnirank.neighbors.kernels.nearest import TIE_BITS
-
-    fraction, exponent = np.frexp(distances)
-    # 0 and infinity stay what they are
-    keys = np.ldexp(np.rint(fraction * 2.0**TIE_BITS), exponent - TIE_BITS)
-    return np.argsort(keys, axis=1, kind="stable")[:, :k].astype(np.int32)
-
-
-def dense_distances(pairs: Any) -> np.ndarray:
-    """Return the weighted squared distances of all pairs of test and training examples.
-
-    Parameters
-    ----------
-    pairs : DensePairs
-        The cells.
-    """
-    with np.errstate(over="ignore"):
-        off = (pairs.test[:, None] - pairs.train) * pairs.factor
-        distances = np.asarray(np.einsum("ijc,ijc->ij", off, off))
-        if not pairs.complete:
-            distances = np.where(np.isnan(off), _unknown(pairs), off * off).sum(axis=2)
-    if pairs.test_codes.shape[1]:
-        one, other = pairs.test_codes[:, None], pairs.train_codes
-        missing = (one < 0) | (other < 0)
-        distances += np.where(missing, pairs.level_missing, pairs.level_weight * (one != other)).sum(axis=2)
-    return distances
-
-
-def _unknown(pairs: Any) -> np.ndarray:
-    """Squared distances of cells of which one or both are missing: the largest that may be."""
-    one, other = np.isnan(pairs.test)[:, None], np.isnan(pairs.train)
-    place = (np.where(one, pairs.train, pairs.test[:, None]) - pairs.low) / np.where(pairs.span > 0, pairs.span, 1.0)
-    farthest = np.where((pairs.span > 0) & ~(one & other), np.maximum(place, 1.0 - place), 1.0)
-    return np.asarray(pairs.weight * farthest * farthest)
-
-
-def sparse_distances(test: Any, train: Any) -> np.ndarray:
-    """Return the squared distances of all pairs of rows of two sparse matrices."""
-    off = test.toarray()[:, None] - train.toarray()
-    return np.asarray(np.einsum("ijc,ijc->ij", off, off))

@@ -43,7 +43,6 @@ from omnirank.ensembles.supervision import SUPERVISION, Supervision, ToFit, chec
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.folders import checkpoints_of
 from omnirank.shards.samples import Samples
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
@@ -264,15 +263,7 @@ class EnsembleRanker(BaseRanker):
         rules = self._checked_rules(data.example)
         entropy = root_entropy(self.random_state)
         samples = growing_samples(data, entropy, self.supervision)
-        decisive = {
-            "parameters": self._tree_parameters(),
-            "n_trees": [self._limits.n_trees, *self._limits.sizes],
-            "p_values": bool(self.p_values),
-            "entropy": entropy,
-            "samples": repr(samples),
-        }
-        checkpoints = checkpoints_of(data, decisive, self.random_state is not None)
-        dealt = DealtSamples(data, samples, checkpoints, partial(growing_data, entropy, rules), self.n_jobs)
+        dealt = DealtSamples(data, samples, partial(growing_data, entropy, rules), self.n_jobs)
         return self._ranked(dealt, rules, entropy, data.source.max_memory // _SHARE_OF_TREES)
 
     def _ranked(

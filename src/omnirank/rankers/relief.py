@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,12 +20,11 @@ from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import caller_outside
 from omnirank.data.task_registry import TASKS, TaskNames
-from omnirank.rankers._fitting import recorded_of
+from omnirank.rankers._fitting import labelled_part, recorded_of
 from omnirank.rankers.base import BaseRanker, DependsOn
 from omnirank.relief.choice import Candidate, best_candidate, candidate_rankings, cross_validated_losses
-from omnirank.relief.in_parts import ReliefInParts, TargetFacts, target_facts
 from omnirank.relief.pairs import Influence, PairSettings
-from omnirank.relief.sums import ReliefInMemory, Sums
+from omnirank.relief.sums import Sums, relief_sums
 from omnirank.shards.dataset import ShardedDataset
 
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
@@ -37,11 +36,8 @@ _FEWEST_LABELLED = 8
 _USUAL_INFLUENCE = (0.0, 1.0)
 _MISSING = ("left-out", "distant")
 _SUPERVISED, _SEMI_SUPERVISED, _UNSUPERVISED = 15, 20, 30
-# What "all examples" are beyond memory, where the time for the neighbours of all grows as the square of their number.
-# In memory parameters are chosen by as many.
-_MOST_ANCHORS = 1000
-# Examples on which parameters are chosen beyond memory: at most, and at least where memory allows fewer.
-_MOST_SAMPLED, _FEWEST_SAMPLED = 20_000, 1000
+# What "all examples" are beyond memory: the time for the neighbours of all grows as the square of their number.
+_MOST_ITERATIONS = 1000
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +71,8 @@ class ReliefRanker(BaseRanker):
         below.
     n_iterations : float, int or sequence of these
         Number of examples whose neighbours are looked at: a share in (0, 1] or a count, drawn without replacement.
-        Several give a ranking each, as above. Of shards beyond memory, 1.0 is at most 1000 examples, with a warning.
+        Several give a ranking each, as above. Of data beyond memory a random sample that fits is used, and 1.0 is at
+        most 1000 of its examples, with a warning.
     target_distance : str
         "auto": absolute differences relative to the range for numbers, share of different classes, Hamming distance
         of label sets, F1 distance of label sets in a hierarchy. Label sets have "hamming", "accuracy", "f1" and
@@ -196,44 +193,38 @@ class ReliefRanker(BaseRanker):
             raise ParameterError(f"there is no ranking for {m} iterations and {k} neighbours, only for {pairs}")
         return self.checkpoints_[m, k]
 
-    def _rank(self, dataset: Dataset) -> Ranking:
-        amounts = Amounts(dataset.n_examples, None if dataset.target is None else int(dataset.labelled.sum()))
-        return self._ranked(dataset, amounts, lambda entropy: dataset, partial(ReliefInMemory.of, dataset))
+    def _rank(self, dataset: Dataset, whole: ShardedDataset | None = None) -> Ranking:
+        """Keep the rankings of all numbers of iterations and neighbours; return that of the largest.
 
-    def _rank_parts(self, data: ShardedDataset) -> Ranking:
-        target = target_facts(data, self.target_distance)
-        if "semi-supervised" not in self.supported_supervision:
-            target = target.of_labelled
-        amounts = Amounts(target.n_examples, target.n_labelled if data.n_targets else None)
-        return self._ranked(data, amounts, partial(_sample_of, data, target), partial(ReliefInParts.of, data, target))
-
-    def _ranked(
-        self,
-        data: Dataset | ShardedDataset,
-        amounts: Amounts,
-        examples: Callable[[int], Dataset],
-        plan_of: Callable[[PairSettings, Influence | None], ReliefInMemory | ReliefInParts],
-    ) -> Ranking:
-        """Keep the rankings of all numbers of iterations and neighbours; return that of the largest."""
+        ``whole`` are data in parts of which ``dataset`` is a sample.
+        """
         entropy = root_entropy(self.random_state)
         settings = PairSettings(
             self.algorithm, self.target_distance, self.hierarchy_weight, self.sigma, self.n_jobs, self._first_place
         )
-        self.influence_, k = self._chosen(amounts, settings, entropy, examples)
-        plan = plan_of(settings, self.influence_)
-        n_examples = plan.n_examples
+        self.influence_, k = self._chosen(dataset, settings, entropy)
+        data = dataset if self.influence_ is not None or dataset.target is None else labelled_part(dataset, ())[0]
+        n_examples = data.n_examples
         if n_examples < 2:
             raise DataError("Relief compares examples: it needs at least two, and there is 1 example")
-        self.algorithm_ = plan.form
+        self.algorithm_ = settings.form(data)
         wanted = _several(self.n_iterations)
-        if isinstance(data, ShardedDataset):
-            wanted = _anchors_in_parts(wanted, n_examples)
+        if whole is not None:
+            wanted = _fewer_iterations(wanted, n_examples)
         ms = sorted({_n_iterations(amount, n_examples) for amount in wanted})
         ks = _neighbor_counts(self.n_neighbors, k, n_examples)
-        per_target = self.per_target and data.n_targets > 0
-        rows = plan.sums(_visiting_order(entropy, n_examples), ms, ks, per_target, self._leaves_out)
+        [rule] = settings.rules(data, [self.influence_ or _USUAL_INFLUENCE])
+        rows = relief_sums(
+            rule,
+            _visiting_order(entropy, n_examples),
+            ms,
+            ks,
+            self.per_target and data.n_targets > 0,
+            self.n_jobs,
+            leave_out=self._leaves_out,
+        )
         self.checkpoints_ = {
-            (m, k): self._ranking_from(data, sums, m, k, entropy)
+            (m, k): self._ranking_from(dataset if whole is None else whole, sums, m, k, entropy)
             for m, row in zip(ms, rows, strict=True)
             for k, sums in zip(ks, row, strict=True)
         }
@@ -247,27 +238,31 @@ class ReliefRanker(BaseRanker):
             )
         return self.checkpoints_[ms[-1], ks[-1]]
 
-    def _chosen(
-        self, amounts: Amounts, settings: PairSettings, entropy: int, examples: Callable[[int], Dataset]
-    ) -> Candidate:
-        """The influence and the number of neighbours: as given, or best by cross-validation of the examples."""
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        sample = data.sample(root_entropy(self.random_state))
+        if data.n_targets and "semi-supervised" not in self.supported_supervision:
+            sample, _ = labelled_part(sample, ())
+        return self._rank(sample, data)
+
+    def _chosen(self, dataset: Dataset, settings: PairSettings, entropy: int) -> Candidate:
+        """The influence and the number of neighbours: as given, or best by cross-validation."""
         influences: Sequence[Influence | None] = [_checked_influence(self.influence)]
-        if isinstance(self.influence, str) and amounts.some_unlabelled:
-            if (amounts.n_labelled or 0) < _FEWEST_LABELLED:
+        if isinstance(self.influence, str) and dataset.target is not None and not dataset.labelled.all():
+            if dataset.labelled.sum() < _FEWEST_LABELLED:
                 influences = [_USUAL_INFLUENCE]
             elif self.influence == "cv":
                 influences = _INFLUENCES
-        choose_k = _is_text(self.n_neighbors, "auto") and amounts.n_labelled is not None
+        choose_k = _is_text(self.n_neighbors, "auto") and dataset.target is not None
         if not choose_k and len(influences) == 1:
             [only] = influences
-            return only, self._usual_neighbors(amounts, only)
+            return only, self._usual_neighbors(dataset, only)
         candidates = [
             (influence, k)
             for influence in influences
-            for k in (_CANDIDATES if choose_k else [self._usual_neighbors(amounts, influence)])
+            for k in (_CANDIDATES if choose_k else [self._usual_neighbors(dataset, influence)])
         ]
         rankings = partial(candidate_rankings, settings, candidates, self._leaves_out, entropy)
-        losses = cross_validated_losses(examples(entropy), rankings, stream(entropy, 1), self.n_jobs)
+        losses = cross_validated_losses(dataset, rankings, stream(entropy, 1), self.n_jobs)
         self.losses_ = {candidate: float(of_folds.mean()) for candidate, of_folds in losses.items()}
         return best_candidate(losses)
 
@@ -303,30 +298,13 @@ class ReliefRanker(BaseRanker):
     def _leaves_out(self) -> bool:
         return self.missing == "left-out"
 
-    def _usual_neighbors(self, amounts: Amounts, influence: Influence | None) -> int:
+    def _usual_neighbors(self, dataset: Dataset, influence: Influence | None) -> int:
         """The largest number of neighbours that was given, or the usual one."""
         if self.n_neighbors is not None and not _is_text(self.n_neighbors, "auto"):
             return max(int(k) for k in _several(self.n_neighbors))
-        if amounts.n_labelled is None:
+        if dataset.target is None:
             return _UNSUPERVISED
-        return _SUPERVISED if influence is None or amounts.all_labelled else _SEMI_SUPERVISED
-
-
-class Amounts(NamedTuple):
-    """Numbers of examples; None labelled ones: there is no target."""
-
-    n_examples: int
-    n_labelled: int | None
-
-    @property
-    def all_labelled(self) -> bool:
-        """Whether there is a target that is known everywhere."""
-        return self.n_labelled == self.n_examples
-
-    @property
-    def some_unlabelled(self) -> bool:
-        """Whether there is a target that is not known everywhere."""
-        return self.n_labelled is not None and not self.all_labelled
+        return _SUPERVISED if influence is None or dataset.labelled.all() else _SEMI_SUPERVISED
 
 
 def _n_iterations(amount: Any, n_examples: int) -> int:
@@ -375,50 +353,16 @@ def _visiting_order(entropy: int, n_examples: int) -> np.ndarray:
     return order
 
 
-# -- data in parts ------------------------------------------------------------------------------------------
-
-
-def _anchors_in_parts(wanted: list[Any], n_examples: int) -> list[Any]:
-    """Numbers of iterations, of which "all examples" (1.0) are at most a thousand, with a warning."""
+def _fewer_iterations(wanted: list[Any], n_examples: int) -> list[Any]:
+    """Replace "all examples" of a sample by at most `_MOST_ITERATIONS`, with a warning."""
     amounts = [amount if isinstance(amount, Integral) or amount != 1 else n_examples for amount in wanted]
-    if amounts == wanted or n_examples <= _MOST_ANCHORS:
+    if amounts == wanted or n_examples <= _MOST_ITERATIONS:
         return amounts
     warnings.warn(
-        f"the examples do not fit in memory: the neighbours of {_MOST_ANCHORS} of them, drawn at random, are looked "
-        f"at, not those of all {n_examples} ({setting('n_iterations', 1.0)}); give n_iterations as a number of "
-        "examples for more or fewer",
+        f"the examples do not fit in memory: the neighbours of {_MOST_ITERATIONS} of them are looked at, among "
+        f"{n_examples} drawn at random ({setting('n_iterations', 1.0)}); give n_iterations as a number of examples for "
+        "more or fewer",
         UserWarning,
         stacklevel=caller_outside(),
     )
-    return [min(amount, _MOST_ANCHORS) if amount == n_examples else amount for amount in amounts]
-
-
-def _sample_of(data: ShardedDataset, target: TargetFacts, entropy: int) -> Dataset:
-    """Return examples on which parameters are chosen: all, or a sample in which labelled ones are half at least.
-
-    Parameters
-    ----------
-    data : ShardedDataset
-        The data.
-    target : TargetFacts
-        What is known of their targets.
-    entropy : int
-        Seed.
-    """
-    share = data.source.max_memory // 4 * data.n_examples // max(1, data.n_bytes)
-    most = int(np.clip(share, _FEWEST_SAMPLED, _MOST_SAMPLED))
-    labelled = target.labelled_rows if len(target.labelled_rows) else np.arange(data.n_examples)
-    unlabelled = np.setdiff1d(np.arange(data.n_examples), labelled, assume_unique=True)
-    if target.n_examples == target.n_labelled:
-        unlabelled = unlabelled[:0]
-    if len(labelled) + len(unlabelled) <= most:
-        return data.take(np.sort(np.concatenate([labelled, unlabelled])))
-    logger.info("parameters are chosen on a sample of %d examples", most)
-    rng = stream(entropy, 4)
-    in_proportion = round(most * len(labelled) / (len(labelled) + len(unlabelled)))
-    n_labelled = min(len(labelled), max(in_proportion, most // 2))
-    rows = [
-        rng.choice(labelled, n_labelled, replace=False),
-        rng.choice(unlabelled, min(len(unlabelled), most - n_labelled), replace=False),
-    ]
-    return data.take(np.sort(np.concatenate(rows)))
+    return [min(amount, _MOST_ITERATIONS) if amount == n_examples else amount for amount in amounts]

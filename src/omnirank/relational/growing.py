@@ -26,7 +26,6 @@ from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import FEW, empty_as_missing, feature_columns
 from omnirank.relational.paths import Feature, Path, new_steps
 from omnirank.trees.codes import DenseFeatures, code_features
-from omnirank.trees.layout import kernel_type
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
 
 # Bytes of the values that are computed at a time; codes, which are kept, take a quarter of that.
@@ -288,10 +287,10 @@ class CandidateTable:
         views = (replace(block, codes=codes[a:b]) for block, a, b in zip(blocks, starts, starts[1:], strict=False))
         return cls(inherited, tuple(views), DenseFeatures(nothing, codes, n_levels, distinct))
 
-    def cells(self, settings: Any) -> Any:
-        """Return the codes as the growing kernel takes them."""
-        cells = self.coded.cells
-        return kernel_type("MixedSets")(*cells) if settings.nominal_search and self.coded.n_levels.any() else cells
+    @property
+    def cells(self) -> Any:
+        """The codes as the growing kernel takes them."""
+        return self.coded.cells
 
     def equal_tests(self, one: np.ndarray, two: np.ndarray, inherited: Path) -> tuple[tuple[Feature, float], ...]:
         """Return the simplest features with a test that divides a node into these halves, and their shares of credit.
@@ -462,7 +461,7 @@ class _Scratch:
             from omnirank.trees.kernels.grow import Spare
             from omnirank.trees.kernels.split import search_scratch
 
-            cells, n = table.cells(self._settings), len(table.coded.codes)
+            cells, n = table.cells, len(table.coded.codes)
             pool = np.arange(n, dtype=np.uint32)
             settings = self._settings._replace(max_features=self._n_drawn(n))
             spare = Spare(*self.other, pool, pool.copy())

@@ -539,17 +539,6 @@ class RelationalForest(RelationalLearner, Forest):
             self._predict_out_of_bag(training, plan)
         return self
 
-    @available_if(_may_predict_classes)
-    def staged_predict_proba(self, X: RelationalDataset) -> Iterator[Any]:
-        """Yield the probabilities by the first 1, 2, ... trees: those of smaller forests with the same seed.
-
-        Parameters
-        ----------
-        X : RelationalDataset
-            Examples in a database of the same schema.
-        """
-        return map(self._shares, self._staged_means(X))  # type: ignore[arg-type]  # other data
-
     def _training_table(self, training: Any) -> Table:
         return self._table(training.whole)
 

@@ -116,8 +116,6 @@ class ClassPairs:
         How fast neighbours lose weight.
     first_place : int
         Place of the nearest neighbour.
-    shares : ndarray, optional
-        Shares of the classes among all examples, where the search holds some of them only.
 
     References
     ----------
@@ -132,11 +130,10 @@ class ClassPairs:
         classes: np.ndarray,
         sigma: float = 0.0,
         first_place: int = 1,
-        shares: np.ndarray | None = None,
     ) -> None:
         self.search = search
         self._classes = classes
-        self._shares = np.bincount(classes, minlength=search.n_groups) / len(classes) if shares is None else shares
+        self._shares = np.bincount(classes, minlength=search.n_groups) / len(classes)
         self._sigma = sigma
         self._first_place = first_place
 
@@ -234,7 +231,7 @@ class PairSettings:
             classes = np.unique(target.values[:, 0], return_inverse=True)[1]
         search = search_among(cells, classes)
         if stored:
-            search = StoredNeighbors.of(search, stored, self.n_jobs, rows)
+            search = StoredNeighbors(search, stored, self.n_jobs, rows)
         if classes is not None:
             return [ClassPairs(search, classes, *weighting) for _ in pairs]
         distances = None if target is None else self.distances(target, dataset.task, dataset.hierarchy)
@@ -295,14 +292,11 @@ def nearest_labelled(cells: Cells | SparseCells, labelled: np.ndarray, n_jobs: i
     return far
 
 
-def influences(
-    far: np.ndarray, labelled: np.ndarray, w0: float, w1: float, ends: tuple[float, float] | None = None
-) -> np.ndarray:
+def influences(far: np.ndarray, labelled: np.ndarray, w0: float, w1: float) -> np.ndarray:
     """Return the influence of each example: 1 if it is labelled, otherwise the smaller the farther from labelled ones.
 
     The influence of unlabelled examples is linear in the distance: w1 for the nearest of them, w0 for the farthest,
-    (w0 + w1) / 2 where all have the same distance. ``ends`` are the smallest and the largest distance where
-    the examples are only some of all.
+    (w0 + w1) / 2 where all have the same distance.
 
     References
     ----------
@@ -317,9 +311,9 @@ def influences(
     """
     influence = np.ones(len(far))
     unlabelled = far[~labelled]
-    if not len(unlabelled) or (ends is None and not labelled.any()):  # of some examples, none need be labelled
+    if not len(unlabelled) or not labelled.any():
         return influence
-    low, high = (unlabelled.min(), unlabelled.max()) if ends is None else ends
+    low, high = unlabelled.min(), unlabelled.max()
     if high - low <= _SAME:
         influence[~labelled] = (w0 + w1) / 2
     else:

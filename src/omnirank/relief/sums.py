@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import logger
 from omnirank.core.parallel import run_parallel
 from omnirank.core.ranking.accumulators import ReliefSums
-from omnirank.data.dataset import Dataset
 from omnirank.neighbors.cells import SparseCells
-from omnirank.relief.pairs import DistancePairs, Influence, PairBlock, PairRule, PairSettings
+from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
 
 # Rows that one worker takes at a time: whole tiles, and at least this many blocks of them where there are enough.
 _FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 16
@@ -37,50 +34,6 @@ class Sums(NamedTuple):
 _Part = tuple[np.ndarray, ...]
 # Of all targets, then of each alone.
 _Growing = tuple[_Part, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class ReliefInMemory:
-    """Relief over examples in memory.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The examples that are used.
-    settings : PairSettings
-        What decides about the pairs.
-    influence : (float, float), optional
-        Influence of the unlabelled examples, where some are used.
-    """
-
-    dataset: Dataset
-    settings: PairSettings
-    influence: Influence | None = None
-
-    @classmethod
-    def of(cls, dataset: Dataset, settings: PairSettings, influence: Influence | None) -> ReliefInMemory:
-        """Leave out the unlabelled examples, where they have no influence."""
-        if influence is None and dataset.target is not None and not dataset.labelled.all():
-            logger.info("%d unlabelled examples are left out", int((~dataset.labelled).sum()))
-            dataset = dataset.take(dataset.labelled)
-        return cls(dataset, settings, influence)
-
-    @property
-    def n_examples(self) -> int:
-        """Number of examples that are used."""
-        return self.dataset.n_examples
-
-    @property
-    def form(self) -> str:
-        """Whether neighbours are sought by class ("relieff") or not ("rrelieff")."""
-        return self.settings.form(self.dataset)
-
-    def sums(
-        self, order: np.ndarray, ms: Sequence[int], ks: Sequence[int], per_target: bool, leave_out: bool
-    ) -> list[list[Sums]]:
-        """Return what `relief_sums` returns for these examples."""
-        [rule] = self.settings.rules(self.dataset, [self.influence or (0.0, 1.0)])
-        return relief_sums(rule, order, ms, ks, per_target, self.settings.n_jobs, leave_out=leave_out)
 
 
 def relief_sums(
@@ -114,32 +67,14 @@ def relief_sums(
     """
     cells = rule.search.cells
     leave_out = leave_out and cells.some_missing
-    parts, ends = visited_parts(order.astype(np.int64), ms, len(order), len(ks) * cells.n_features, leave_out)
+    parts, ends = visited_parts(order.astype(np.int64), ms, len(ks) * cells.n_features, leave_out)
     of_rows = partial(sums_of_rows, rule, ks, per_target, leave_out)
-    sums = run_parallel(of_rows, parts, n_jobs, description="comparing neighbours")
-    return added_up(sums, ends, cells.by_feature)
-
-
-def added_up(
-    parts: Iterable[list[_Growing]], ends: Sequence[int], by_feature: Callable[[np.ndarray], np.ndarray]
-) -> list[list[Sums]]:
-    """Return the sums for each number of iterations, from those of parts of the examples.
-
-    Parameters
-    ----------
-    parts : iterable
-        What `sums_of_rows` returned for the parts of `visited_parts`, in order.
-    ends : sequence of int
-        Number of parts that each number of iterations takes.
-    by_feature : callable
-        From the order of the columns of the cells to that of the features.
-    """
     kept: list[list[Sums]] = []
     total: list[_Growing] = []
-    for i, sums in enumerate(parts, 1):
+    for i, sums in enumerate(run_parallel(of_rows, parts, n_jobs, description="comparing neighbours"), 1):
         total = [_added(a, b) for a, b in zip(total, sums, strict=True)] if total else sums
         if i in ends:
-            kept.append([_finished(by_feature, grown) for grown in total])
+            kept.append([_finished(cells.by_feature, grown) for grown in total])
     return kept
 
 
@@ -169,7 +104,7 @@ def _finished(by_feature: Callable[[np.ndarray], np.ndarray], grown: _Growing) -
 
 
 def visited_parts(
-    order: np.ndarray, ms: Sequence[int], n_drawn: int, n_sums: int, leave_out: bool
+    order: np.ndarray, ms: Sequence[int], n_sums: int, leave_out: bool
 ) -> tuple[list[np.ndarray], list[int]]:
     """Return blocks of rows, and how many of them each number of iterations takes.
 
@@ -179,11 +114,9 @@ def visited_parts(
     Parameters
     ----------
     order : ndarray of int
-        The examples in the order in which they are visited, at least as many as there are iterations.
+        All examples in the order in which they are visited.
     ms : sequence of int
         Numbers of iterations, ascending.
-    n_drawn : int
-        How many examples could be visited: the size of the blocks depends on it.
     n_sums : int
         Number of sums of each kind: one for each feature and number of neighbours.
     leave_out : bool
@@ -196,9 +129,9 @@ def visited_parts(
     >>> visited_parts(np.array([5, 2, 9, 1]), [2, 4], 10, 1, False)
     ([array([2, 5]), array([1, 9])], [1, 2])
     """
-    size = int(np.clip(-(-n_drawn // _BLOCKS), _FEWEST_ROWS, _MOST_ROWS)) // 4 * 4
+    size = int(np.clip(-(-len(order) // _BLOCKS), _FEWEST_ROWS, _MOST_ROWS)) // 4 * 4
     most = max(_FEWEST_PARTS, _MOST_SUMS // ((4 if leave_out else 2) * n_sums))
-    size = max(size, -(-n_drawn // most))
+    size = max(size, -(-len(order) // most))
     parts: list[np.ndarray] = []
     ends = []
     for start, stop in zip([0, *ms[:-1]], ms, strict=True):

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.errors import DataError, ParameterError, logger, setting
 from omnirank.core.immutable import PickledWithoutCaches
+from omnirank.core.seeds import stream
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice
@@ -35,6 +36,8 @@ from omnirank.shards.summary import Summary, summary_of
 _KINDS = {"number": "numeric", "nothing": "numeric", "date": "date"}
 # Whole numbers are in doubt as classes where there are more of them, and more than one per so many examples.
 _MANY = 20
+# Number of the random stream by which a sample is drawn.
+_SAMPLE = 4
 
 
 class ShardedDataset(PickledWithoutCaches):
@@ -50,14 +53,14 @@ class ShardedDataset(PickledWithoutCaches):
         Some rows in memory, with the features, levels, target and task of all.
     summary : Summary
         What a pass over all rows found.
-    scratch, checkpoint
+    scratch
         As in :func:`omnirank.open_shards`.
 
     Attributes
     ----------
     source : ShardSource
         The parts.
-    scratch, checkpoint
+    scratch
         As given.
     name, task, hierarchy, notes
         As of a `Dataset`.
@@ -82,11 +85,9 @@ class ShardedDataset(PickledWithoutCaches):
         like: Dataset,
         summary: Summary,
         scratch: PathLike | None = None,
-        checkpoint: PathLike | bool | None = None,
     ) -> None:
         self.source = source
         self.scratch = scratch
-        self.checkpoint = checkpoint
         self.name = like.name
         self.task = like.task
         self.hierarchy: Hierarchy | None = like.hierarchy
@@ -166,11 +167,43 @@ class ShardedDataset(PickledWithoutCaches):
         """Return some examples (slice, mask or numbers) as a data set in memory, in the order asked for."""
         return self.dataset_of(self.table_of(chosen_numbers(rows, self.n_examples)))
 
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        """Which examples have a known target value; only targets are read."""
+        if not self.n_targets:
+            return np.zeros(self.n_examples, bool)
+        return np.concatenate([target.labelled for target in self.targets()])
+
+    def sample(self, entropy: int, without: Sequence[int] | np.ndarray = ()) -> Dataset:
+        """Return all examples where they fit in memory, else as many as do, drawn at random, in their order.
+
+        If there are enough of them, at least half of these are labelled.
+
+        Parameters
+        ----------
+        entropy : int
+            Root of the random streams.
+        without : sequence of int
+            Numbers of examples that are left out.
+        """
+        rows = np.setdiff1d(np.arange(self.n_examples), without)
+        if self.fits_in_memory:
+            return self.read().take(rows) if len(without) else self.read()
+        most = max(2, self.source.max_memory * self.n_examples // self.n_bytes_of_fit)
+        known = self.labelled[rows]
+        n_known = int(known.sum())
+        n_labelled = min(n_known, max(round(most * n_known / len(rows)), most // 2, most - len(rows) + n_known))
+        logger.info("%r does not fit in memory: %d of its examples are used, drawn at random", self.name, most)
+        rng = stream(entropy, _SAMPLE)
+        drawn = [
+            rng.choice(own, min(len(own), n), replace=False)
+            for own, n in ((rows[known], n_labelled), (rows[~known], most - n_labelled))
+        ]
+        return self.take(np.sort(np.concatenate(drawn)))
+
     def select_features(self, features: Sequence[int | str] | np.ndarray) -> ShardedDataset:
         """Return the same examples with some features only, as `Dataset.select_features` does; no other is read."""
-        return ShardedDataset(
-            self.source, self._like.select_features(features), self._summary, self.scratch, self.checkpoint
-        )
+        return ShardedDataset(self.source, self._like.select_features(features), self._summary, self.scratch)
 
     def table_of(self, numbers: np.ndarray) -> Table:
         """Return the cells of some examples, as `tables` does, in the order asked for."""
@@ -364,7 +397,6 @@ def open_shards(
     task: str = "auto",
     max_memory: int | str | None = None,
     scratch: PathLike | None = None,
-    checkpoint: PathLike | bool | None = None,
     name: str | None = None,
 ) -> ShardedDataset:
     """Open data that need not fit in memory: Parquet files or a pyarrow dataset.
@@ -390,10 +422,6 @@ def open_shards(
     scratch : str or Path, optional
         Folder for rows that are dealt out to samples while trees are grown, which takes no more room than the rows; by
         default where the system has temporary files. They are removed when the run ends.
-    checkpoint : str, Path, bool or None
-        Folder in which the results of finished samples are kept until the run ends, so that the same run (data,
-        parameters, seed) goes on where it was killed. None: the folder ``.omnirank`` beside the files, where that is
-        possible; False: nothing is kept.
     name : str, optional
         Name of the data set; by default that of the folder or file.
 
@@ -431,7 +459,7 @@ def open_shards(
     n = len(roles.features)
     roles = replace(roles, features=tuple(range(n)), target=tuple(range(n, len(used))))
     like = dataset_from(content, roles, task=task, name=name or _name_of(source))
-    return ShardedDataset(parts, like, summary, scratch, checkpoint)
+    return ShardedDataset(parts, like, summary, scratch)
 
 
 def _roles(

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import shutil
 import tempfile
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from omnirank.core.errors import DataError, ParameterError, logger, setting
-from omnirank.core.files import own_heading, replacing
+from omnirank.core.errors import DataError, logger
 from omnirank.core.types import PathLike
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.summary import KEPT_FOLDER
 
 _SCRATCH_PREFIX = "omnirank-rows-"
 _LOCK = "in-use"
-_RUN_PREFIX = "run-"
-_SEAL_BYTES = 16
 
 
 @contextmanager
@@ -80,119 +70,3 @@ def _is_locked_here(file: IO[Any]) -> bool:
     except OSError:
         return False
     return True
-
-
-@dataclass(frozen=True)
-class Checkpoints:
-    """Files of one run, each with the result of one task; picklable. Without a folder nothing is kept.
-
-    Parameters
-    ----------
-    folder : Path or None
-        Folder of this run.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from omnirank.shards.folders import Checkpoints
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = Checkpoints(pathlib.Path(folder, "run-1"))
-    ...     kept.keep("sample-0", b"result")
-    ...     kept.get("sample-0"), kept.get("sample-1")
-    (b'result', None)
-    """
-
-    folder: Path | None
-
-    def get(self, task: str) -> bytes | None:
-        """Return the result of a task; None where it is not kept, or damaged."""
-        if self.folder is None:
-            return None
-        path = self.folder / task
-        try:
-            content = path.read_bytes()
-        except OSError:
-            return None
-        if _seal(content[_SEAL_BYTES:]) != content[:_SEAL_BYTES]:
-            logger.warning("%s is damaged: it is computed again", path)
-            return None
-        return content[_SEAL_BYTES:]
-
-    def keep(self, task: str, result: bytes) -> None:
-        """Keep the result of a task; where that is not possible, the run goes on without."""
-        if self.folder is None:
-            return
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with replacing(self.folder / task) as file:
-                file.write(_seal(result))
-                file.write(result)
-        except (OSError, DataError) as problem:
-            logger.warning("the result of %s is not kept: %s", task, problem)
-
-    def remove(self) -> None:
-        """Remove all results: the run has ended."""
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _seal(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_SEAL_BYTES).digest()
-
-
-def checkpoints_of(data: ShardedDataset, run: Mapping[str, Any], seeded: bool) -> Checkpoints:
-    """Return the checkpoints of a run, those that are kept already and those to come.
-
-    Parameters
-    ----------
-    data : ShardedDataset
-        The data, which know where checkpoints are kept.
-    run : mapping
-        All that decides the results beside the data, for JSON: parameters, seed, samples.
-    seeded : bool
-        Whether the user gave a seed; results of fresh seeds never come up again.
-    """
-    if data.checkpoint is False:
-        return Checkpoints(None)
-    chosen = data.checkpoint not in (None, True)
-    if not seeded or data.fingerprint is None:
-        if chosen:
-            why = "give random_state" if not seeded else "nothing tells whether data of this kind have changed"
-            raise ParameterError("checkpoint", str(data.checkpoint), f"a run goes on only with the same seed: {why}")
-        return Checkpoints(None)
-    folder = Path(str(data.checkpoint)) if chosen else _beside(data)
-    if folder is None:
-        return Checkpoints(None)
-    text = json.dumps([own_heading("omnirank-run", 1), data.fingerprint, dict(run)], sort_keys=True, default=repr)
-    name = _RUN_PREFIX + hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    found = Checkpoints(folder / name)
-    if chosen:
-        _make(folder)
-        _tell_others(folder, name)
-    return found
-
-
-def _beside(data: ShardedDataset) -> Path | None:
-    folder = data.source.folder
-    return folder / KEPT_FOLDER if folder is not None and os.access(folder, os.W_OK) else None
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise DataError(f"the folder {str(folder)!r} cannot be made: {problem.strerror or problem}") from None
-    if not os.access(folder, os.W_OK):
-        raise DataError(f"the folder {str(folder)!r} may not be written to: name another one ({setting('checkpoint')})")
-
-
-def _tell_others(folder: Path, name: str) -> None:
-    """Say so where the folder the user names holds a run, but another one."""
-    kept = {path.name for path in folder.glob(f"{_RUN_PREFIX}*")}
-    if kept and name not in kept:
-        warnings.warn(
-            f"{str(folder)!r} holds an unfinished run of other data, parameters or seed, or of another version: it is "
-            "left as it is, and this run starts from the beginning",
-            UserWarning,
-            stacklevel=2,
-        )

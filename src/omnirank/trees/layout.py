@@ -55,7 +55,6 @@ class FeatureFacts(NamedTuple):
     on_cells: bool
     nominal: bool
     random_tests: bool
-    sets: bool  # whether levels are searched as sets
     by_row: bool  # whether several features may be read row by row
     most_tried: bool
     double: bool
@@ -78,7 +77,6 @@ _SPACES: tuple[tuple[str, Callable[[SpaceFacts], bool], str], ...] = (
 )
 _FEATURES: tuple[tuple[str, Callable[[FeatureFacts], bool], str], ...] = (
     ("Cells", lambda f: f.on_cells, "mostly zero: only the other cells are touched"),
-    ("MixedSets", lambda f: not f.random_tests and f.nominal and f.sets, "all tests, sets of levels"),
     ("MixedCodes", lambda f: not f.random_tests and f.nominal, "all tests, levels in the order of their means"),
     ("NumericCodes", lambda f: not f.random_tests, "all tests of numbers, by their ranks"),
     ("MixedDraws", lambda f: f.nominal, "random tests, some of levels"),
@@ -122,9 +120,7 @@ def space_kind(cells: Any, columns: PrototypeColumns, on_cells: bool, beside: bo
     return next(kind for kind, holds, _ in _SPACES if holds(facts))
 
 
-def feature_kind(
-    table: Table, cells: Any, space: Any, n_tried: int, random_tests: bool, sets: bool = False
-) -> tuple[str, bool]:
+def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_tests: bool) -> tuple[str, bool]:
     """Return the kind of the features, and whether subtrees grow on copies of their rows.
 
     Parameters
@@ -163,7 +159,6 @@ def feature_kind(
         cells is not None,
         nominal,
         random_tests,
-        sets,
         random_tests and dense and not nominal and table.n_columns >= _FEW_FEATURES and not table.n_missing,
         2 * n_tried >= table.n_columns,
         table.dtype == np.float64,

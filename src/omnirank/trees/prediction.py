@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from omnirank.core.parallel import run_parallel, worker_count
 from omnirank.data.table import Table, is_sparse
@@ -107,23 +106,6 @@ def leaves_of(trees: Sequence[Tree], table: Table, n_jobs: int | None = None) ->
 def _leaves_of_block(trees: Sequence[Tree], table: Table, rows: slice) -> np.ndarray:
     matrix = routing_matrix(table, rows)
     return np.column_stack([tree.apply(matrix) for tree in trees])
-
-
-def paths_of(tree: Tree, table: Table) -> Any:
-    """Return a csr matrix (rows, nodes) of which rows pass which nodes."""
-    blocks = row_blocks(table.n_rows, table.n_columns)
-    return sparse.vstack([tree.decision_path(routing_matrix(table, rows)) for rows in blocks], format="csr")
-
-
-def prefix_means(
-    trees: Sequence[Tree], table: Table, n_columns: int, n_jobs: int | None = None
-) -> Iterator[np.ndarray]:
-    """Yield the prototypes averaged over the first 1, 2, ... trees; bits as of :func:`average_means`."""
-    leaves = leaves_of(trees, table, n_jobs)
-    sums = np.zeros((table.n_rows, n_columns))
-    for k, tree in enumerate(trees):
-        add_rows(sums, np.arange(len(sums)), tree.means(leaves[:, k]))
-        yield sums / (k + 1)
 
 
 def add_rows(sums: np.ndarray, rows: np.ndarray, means: Any) -> None:

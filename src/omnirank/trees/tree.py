@@ -14,7 +14,6 @@ from scipy import sparse
 from omnirank.core.files import StoredArrays
 from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.data.table import Levels, Table, is_sparse
-from omnirank.trees.prototypes import parents_of
 
 # The threshold of a test whether there is a value at all: finite values are on one side, infinite ones on the other.
 MOST = float(np.finfo(np.float64).max)
@@ -124,18 +123,6 @@ class Tree(PickledWithoutCaches):
         if self.values is None or self.value_row is None:
             raise ValueError("this tree was grown without prototypes")
         return self.values[self.value_row[leaves]]
-
-    def decision_path(self, matrix: np.ndarray) -> Any:
-        """Return a csr matrix of which rows pass which nodes."""
-        leaves = self.apply(matrix)
-        parent = parents_of(self)
-        rows, nodes = [np.arange(len(leaves))], [leaves]
-        while len(nodes[-1]):
-            above = parent[nodes[-1]]
-            rows.append(rows[-1][above >= 0])
-            nodes.append(above[above >= 0])
-        row, node = np.concatenate(rows), np.concatenate(nodes)
-        return sparse.csr_array((np.ones(len(row), np.int64), (row, node)), shape=(len(leaves), self.n_nodes))
 
 
 def thresholds_of(grown: Any, table: Table) -> np.ndarray:

@@ -1,8 +1,10 @@
-"""Plugin of pytest: limits the processor time of each test, and reports which tests and files fail."""
+"""Plugin of pytest: limits the processor time of each test, and reports the outcome and the seconds of each."""
 
 import os
 import signal
 from pathlib import Path
+
+import pytest
 
 
 class TooLong(BaseException):
@@ -10,13 +12,9 @@ class TooLong(BaseException):
 
 
 def _stop(_signal, _frame):
+    if os.environ.get("MUTANT_LATE") == "skipped":
+        pytest.skip("too long")
     raise TooLong
-
-
-def _report(report):
-    if report.failed:
-        with Path(os.environ["MUTANT_REPORT"]).open("a") as file:
-            file.write(report.nodeid + "\n")
 
 
 def pytest_runtest_setup():
@@ -26,6 +24,12 @@ def pytest_runtest_setup():
 
 def pytest_runtest_teardown():
     signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _report(report):
+    if report.failed or getattr(report, "when", "") == "call":
+        with Path(os.environ["MUTANT_REPORT"]).open("a") as file:
+            file.write(f"{report.outcome} {getattr(report, 'duration', 0)} {report.nodeid}\n")
 
 
 pytest_runtest_logreport = pytest_collectreport = _report

@@ -161,14 +161,6 @@ def _count_closer(rough, start, stop, limit):
 
 
 @compiled
-def fill_keys(pairs, ids, keys):
-    """Fill keys (n_rows, k) with what neighbours are ordered by: distances with only their leading bits."""
-    for row in range(len(ids)):
-        for q in range(ids.shape[1]):
-            keys[row, q] = tie_key(pair_distance(pairs, row, ids[row, q]))
-
-
-@compiled
 def settle(pairs, first, rough, n_train, offsets, errors, most, smallest, keys, ids, certain):
     """Fill ids (n_rows, k) with the nearest training examples of test examples, nearest first, ties by number.
 

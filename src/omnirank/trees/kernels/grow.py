@@ -33,7 +33,6 @@ from omnirank.trees.kernels.split import (
     ListedDraws,
     MixedCodes,
     MixedDraws,
-    MixedSets,
     NumericCodes,
     NumericDraws,
     RowDraws,
@@ -113,7 +112,7 @@ def room_for_nodes(n_nodes, n_words):
 
 def _orders_levels(space, features, rows, weight, settings, work, *others):
     """Whether levels of nominal features are ordered, or sets of them searched, in arrays of their own."""
-    return isinstance(features, MixedCodes | MixedSets)
+    return isinstance(features, MixedCodes)
 
 
 @compiled_unless(_orders_levels)
@@ -272,7 +271,7 @@ def _codes(features, f, rows, n, work):
     return features.codes[f], False, features.missing, False, work.test[CUT]
 
 
-@tested_cells.kind(MixedCodes, MixedSets)
+@tested_cells.kind(MixedCodes)
 def _mixed_codes(features, f, rows, n, work):
     return features.codes[f], False, features.missing, features.n_levels[f] > 0, work.test[CUT]
 
@@ -317,7 +316,7 @@ def _no_words(features, f, rows, weight, n, work):
     return 0
 
 
-@subset_words.kind(MixedCodes, MixedSets, MixedDraws)
+@subset_words.kind(MixedCodes, MixedDraws)
 def _complete_subset(features, f, rows, weight, n, work):
     n_levels = features.n_levels[f]
     if n_levels == 0:

@@ -4,7 +4,6 @@ Kinds of features (random tests are in `draw`); the tests tried differ, not the 
 
     NumericCodes    thresholds, all of them
     MixedCodes      thresholds, and subsets of levels in the order of their means
-    MixedSets       thresholds, and subsets of levels found greedily or one by one
     NumericDraws    one random threshold per feature (extra trees); RowDraws and ListedDraws: of several at once
     MixedDraws      one random threshold or subset per feature
 
@@ -23,13 +22,7 @@ from omnirank.core.compiled import Kinds, dispatched, inlined, part
 from omnirank.core.kernels.vector import larger
 from omnirank.trees.kernels.candidates import FEATURE, TIE, better, draw_feature, is_light, mix
 from omnirank.trees.kernels.draw_lanes import BLOCK, FEW, N_FOUND, ROWS
-from omnirank.trees.kernels.levels import (
-    EQUAL_LEVELS,
-    MOST_GREEDY_LEVELS,
-    ONE_AGAINST_REST,
-    rank_levels,
-    search_level_sets,
-)
+from omnirank.trees.kernels.levels import EQUAL_LEVELS, rank_levels
 from omnirank.trees.kernels.order import ORDER, order_rows
 from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, level_sums, prefix_gains
 
@@ -55,12 +48,6 @@ class MixedCodes(NamedTuple):
     distinct: np.ndarray
     by_row: np.ndarray
     n_levels: np.ndarray  # 0 = numeric
-
-
-class MixedSets(MixedCodes):
-    """As MixedCodes; subsets of levels are searched greedily, or one level against the rest."""
-
-    __slots__ = ()
 
 
 class NumericDraws(NamedTuple):
@@ -105,7 +92,6 @@ class Settings(NamedTuple):
     min_leaf: float
     max_depth: int
     first_tie: bool
-    nominal_search: int
 
 
 class Work(NamedTuple):
@@ -172,7 +158,7 @@ def search_feature(space, node, features, f, rows, weight, lo, n, total, setting
     """Try the tests of feature f on the n rows from lo; remember the best in ``work``."""
 
 
-@search_features.kind(NumericCodes, MixedCodes, MixedSets, NumericDraws, MixedDraws)
+@search_features.kind(NumericCodes, MixedCodes, NumericDraws, MixedDraws)
 def _one_by_one(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
     """A batch is one feature."""
     n_features = features.codes.shape[0]
@@ -246,13 +232,8 @@ _scan_mixed_cuts = part(_scan)
 # -- levels -----------------------------------------------------------------------------------------------
 
 
-@dispatched(Kinds("nominal features"), 2)
-def search_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
-    """Search sets of levels, if this kind of features does; returns whether it has."""
-
-
 # One function, not one per branch: every level of calls makes the compiler work through the code below it again.
-@search_feature.kind(MixedCodes, MixedSets)
+@search_feature.kind(MixedCodes)
 def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try all thresholds of a numeric feature; cut the levels of a nominal one in the order of their means."""
     n_levels = features.n_levels[f]
@@ -261,10 +242,8 @@ def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings
         if known:
             _scan_mixed_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
         return
-    present, n_missing = mark_levels(features, f, rows, lo, n, work)
-    if present < 2 or search_sets(
-        space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
-    ):
+    present, _ = mark_levels(features, f, rows, lo, n, work)
+    if present < 2:
         return
     # The first numbering follows the rows; the order must not depend on theirs.
     _number_by_code(n_levels, work.rank, work.level, work.code, features.missing, n)
@@ -275,26 +254,6 @@ def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings
     if _scan_mixed_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
         work.test[LOW_ROW] = -1
         remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
-
-
-@search_sets.kind(MixedCodes)
-def _no_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
-    return False
-
-
-@search_sets.kind(MixedSets)
-def _sets_of_levels(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
-    if present == 2 or (present > MOST_GREEDY_LEVELS and settings.nominal_search != ONE_AGAINST_REST):
-        return False
-    _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
-    found = search_level_sets(
-        space, node, f, features.n_levels[f], weight, lo, n, present, n_missing, total, settings, seed, work
-    )
-    if found:
-        work.test[CUT] = 0
-        work.test[MISSING_LEFT] = found - 1
-        work.test[LOW_ROW] = -1
-    return True
 
 
 @inlined

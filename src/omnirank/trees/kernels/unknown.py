@@ -352,7 +352,9 @@ def _levels_both(space, node, weight, lo, level, n, n_levels):
     found = level_sums(space.target, node.target, node.weight, 0, compact, m, n_levels + 1)
     first = own.shape[1]
     sums = np.zeros((n_levels, first + found.shape[1]))
-    sums[:, :first] = own
+    for v in range(n_levels):
+        for c in range(first):  # an assignment of slices compiles its error message, which takes seconds
+            sums[v, c] = own[v, c]
     for c in range(found.shape[1]):
         centre = level_centre(space.target, found, c) / node.totals[0]
         for v in range(n_levels):
