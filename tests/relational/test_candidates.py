@@ -303,4 +303,4 @@ def test_a_fit_makes_few_tables_where_paths_multiply():
         root = tables.table(())
     for block in root.blocks[-5:]:
         assert tables.table(block.features[0].path) is root
-    assert root.n_features == 300
+    assert len(root.coded.codes) == 300

@@ -108,8 +108,6 @@ def test_other_data_are_refused():
         features.transform(texts)
     with pytest.raises(DataError, match="there is no feature to construct"):
         RelationalFeatures(features=[]).fit(data())
-    with pytest.raises(ParameterError, match="empty="):
-        RelationalFeatures(empty="zero").fit(data())
 
 
 def test_the_order_of_rows_changes_no_bit():
