@@ -53,10 +53,10 @@ def test_every_ranker_takes_masked_cells_as_missing(method):
 @pytest.mark.parametrize(
     ("model", "task"),
     [
-        (om.PCTClassifier(), "classification"),
-        (om.PCTRegressor(), "regression"),
+        (om.PCTClassifier(random_state=0), "classification"),
+        (om.PCTRegressor(random_state=0), "regression"),
         (om.PCTForestRegressor(n_trees=3, random_state=0), "multi-target-regression"),
-        (om.PCTClassifier(), "multi-label"),
+        (om.PCTClassifier(random_state=0), "multi-label"),
     ],
 )
 def test_predictors_take_masked_cells_as_missing(model, task):

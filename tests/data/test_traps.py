@@ -269,4 +269,4 @@ def test_the_search_is_cheap():
     assert data.notes == ()
     searching = time.process_time() - started
     np.sort(X, axis=0)
-    assert searching < time.process_time() - started - searching
+    assert searching < 3 * (time.process_time() - started - searching)

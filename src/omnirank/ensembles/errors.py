@@ -79,8 +79,10 @@ def check_error(error: str, task: str | None = None) -> None:
     Traceback (most recent call last):
     omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
     """
+    if error == "auto":
+        return
     measures = MEASURES if task is None else [one.name for one in measures_of(task)]
-    if error in ERRORS and error not in measures:
+    if isinstance(error, str) and error in ERRORS and error not in measures:
         tasks = ERRORS[error]
         if task is not None and task not in tasks:
             raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")

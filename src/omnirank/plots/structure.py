@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
@@ -29,6 +28,7 @@ from omnirank.plots.style import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.colors import Normalize
 
@@ -179,7 +179,9 @@ def plot_group_shares(
     if len(shares) > k:
         rest = shares.index[k - 1 :]
         others = f"{len(rest)} others"
-        rows = {name: pd.concat([row.drop(rest), pd.Series({others: row[rest].sum()})]) for name, row in rows.items()}
+        for name, row in rows.items():
+            rows[name] = row.drop(rest)
+            rows[name][others] = row[rest].sum()
         sizes[others] = sum(sizes[str(group)] for group in rest)
     shown = [(str(group), sizes[str(group)]) for group in next(iter(rows.values())).index]
     n_rows = len(rows) if by_target else len(shown)

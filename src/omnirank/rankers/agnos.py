@@ -17,8 +17,7 @@ from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns, graph_columns
-from omnirank.rankers._fitting import warn_unless
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import BaseRanker, warn_unless
 
 # Means over so many epochs are compared: single ones depend on the order of the examples.
 _WINDOW = 10

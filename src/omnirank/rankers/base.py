@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, TypeVar
@@ -11,10 +13,11 @@ from typing import Any, ClassVar, TypeVar
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from omnirank.core.errors import DataError, logger, setting
+from omnirank.core.errors import DataError, ParameterError, logger, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, Hinting, check, check_parameters, choice, count, share
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import SUPERVISION, method_name, methods
@@ -25,10 +28,10 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
+from omnirank.data.notes import of_one_value
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named, task_target
-from omnirank.rankers._fitting import all_or_nothing, check_parts, labelled_part, recorded_of
-from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.dataset import ShardedDataset, check_given
 
 Self = TypeVar("Self", bound="BaseRanker")
 SelfWeighted = TypeVar("SelfWeighted", bound="WeightedRanker")
@@ -413,3 +416,65 @@ def _other_methods(can: str, task: str | None = None, supervision: str | None = 
     # controls take a target and do not look at it
     names = [m.name for m in methods(task, supervision) if m.uses_target or supervision == "unsupervised"]
     return f"methods that {can}: {', '.join(names)}"
+
+
+# -- what fits begin and end with -------------------------------------------------------------------------
+
+
+def recorded_of(dataset: Dataset | ShardedDataset) -> dict[str, Any]:
+    """Return what a ranking records of the data: task, fingerprint, names of targets, constant features."""
+    if isinstance(dataset, ShardedDataset):
+        constant = dataset.constant
+    else:
+        constant = tuple(name for name, _ in of_one_value(dataset.features))
+    return {
+        "task": dataset.task,
+        "fingerprint": dataset.fingerprint,
+        "targets": dataset.target_names,
+        "constant": constant,
+    }
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Restore the attributes of an estimator if its fit fails: the result before stays, not parts of two."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_parts(ranker: Any, data: ShardedDataset, y: Any, sample_weight: Any) -> None:
+    """Refuse what is not possible with data that do not fit in memory."""
+    check_given(ranker, data, y, sample_weight)
+    wanted, has_p_values = ranker.n_features_to_select, ranker.with_p_values() is not None
+    if isinstance(wanted, str) and not (wanted == "significant" and has_p_values):
+        advice = "it is for data in memory: give a number"
+        if has_p_values:
+            advice += ", or 'significant'"
+        elif wanted == "significant":
+            advice += f", since {type(ranker).__name__} has no p values of its own"
+        raise ParameterError("n_features_to_select", wanted, advice)
+
+
+def labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:
+    """Return the labelled examples of the data, and of arrays with a value for each example."""
+    labelled = dataset.labelled
+    if labelled.all():
+        return dataset, more
+    logger.info("%d unlabelled examples are not used", int((~labelled).sum()))
+    return dataset.take(labelled), tuple(values[labelled] for values in more)
+
+
+def warn_unless(converged: bool, method: str, n_iterations: int) -> None:
+    """Warn where an iteration has ended before it converged."""
+    if not converged:
+        warnings.warn(
+            f"{method} has not converged in {n_iterations} iterations: its scores are those of the last one; "
+            "allow more of them, or stop earlier",
+            ConvergenceWarning,
+            stacklevel=5,
+        )

@@ -24,7 +24,7 @@ from omnirank.graphs.regressions import (
     row_norms,
     sparse_fits,
 )
-from omnirank.rankers._fitting import warn_unless
+from omnirank.rankers.base import warn_unless
 from omnirank.rankers.laplacian import GraphRanker
 
 

@@ -40,8 +40,7 @@ from omnirank.ensembles.run import (
 from omnirank.ensembles.score_sums import ScoreSums
 from omnirank.ensembles.scores import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import SUPERVISION, Supervision, ToFit, check_feature_weights, weights_digest
-from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import BaseRanker, recorded_of
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.samples import Samples
 

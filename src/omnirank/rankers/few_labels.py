@@ -21,7 +21,7 @@ from omnirank.graphs.constraints import (
     supervised_scores,
 )
 from omnirank.graphs.regressions import row_norms, spread_labels_fit
-from omnirank.rankers._fitting import warn_unless
+from omnirank.rankers.base import warn_unless
 from omnirank.rankers.laplacian import GraphRanker, QuotientRanker
 from omnirank.rankers.resampled import Resampling
 from omnirank.tasks import get_task

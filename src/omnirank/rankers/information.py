@@ -19,8 +19,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
-from omnirank.rankers._fitting import labelled_part
-from omnirank.rankers.base import DependsOn, WeightedRanker
+from omnirank.rankers.base import DependsOn, WeightedRanker, labelled_part
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.samples import more_memory
 from omnirank.tasks import get_task

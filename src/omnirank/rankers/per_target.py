@@ -17,8 +17,7 @@ from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
-from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers.base import BaseRanker, WeightedRanker
+from omnirank.rankers.base import BaseRanker, WeightedRanker, recorded_of
 from omnirank.rankers.refits import check_takes_weights, is_ranker
 
 

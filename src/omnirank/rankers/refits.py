@@ -18,8 +18,7 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_input
-from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import BaseRanker, recorded_of
 from omnirank.shards.dataset import ShardedDataset
 
 Item = TypeVar("Item")

@@ -20,8 +20,7 @@ from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import caller_outside
 from omnirank.data.task_registry import TASKS, TaskNames
-from omnirank.rankers._fitting import labelled_part, recorded_of
-from omnirank.rankers.base import BaseRanker, DependsOn
+from omnirank.rankers.base import BaseRanker, DependsOn, labelled_part, recorded_of
 from omnirank.relief.choice import Candidate, best_candidate, candidate_rankings, cross_validated_losses
 from omnirank.relief.pairs import Influence, PairSettings
 from omnirank.relief.sums import Sums, relief_sums

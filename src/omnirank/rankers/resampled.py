@@ -20,8 +20,7 @@ from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset, strata
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
-from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers.base import BaseRanker, WeightedRanker
+from omnirank.rankers.base import BaseRanker, WeightedRanker, recorded_of
 from omnirank.rankers.refits import check_takes_weights, fresh_copy, is_ranker, ranking_of_part, run_refits
 
 AGGREGATES = ("mean", "rank-mean", "median")

@@ -19,8 +19,7 @@ from omnirank.ensembles.errors import error_measure
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import out_of_bag
 from omnirank.ensembles.self_training import Member, MemberGrower, rest_of_votes, self_train
-from omnirank.rankers._fitting import warn_unless
-from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.base import BaseRanker, warn_unless
 
 
 @dataclass(eq=False, repr=False)

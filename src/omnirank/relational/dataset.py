@@ -577,7 +577,7 @@ class RelationalDataset(PickledWithoutCaches):
         --------
         >>> import omnirank as om
         >>> om.datasets.make_movies(random_state=0).select_features(["ratings_stars", "ratings_movie_id"])
-        <RelationalDataset 'movies': 200 examples, 1 table, 2 relations, classification, 200 labelled>
+        <RelationalDataset 'movies': 200 examples, 4 tables, 2 relations, classification, 200 labelled>
         """
         names = [name if isinstance(name, str) else self.feature_names[name] for name in columns]
         for name in names:

@@ -126,7 +126,7 @@ def visited_parts(
     --------
     >>> import numpy as np
     >>> from omnirank.relief.sums import visited_parts
-    >>> visited_parts(np.array([5, 2, 9, 1]), [2, 4], 10, 1, False)
+    >>> visited_parts(np.array([5, 2, 9, 1]), [2, 4], 10, False)
     ([array([2, 5]), array([1, 9])], [1, 2])
     """
     size = int(np.clip(-(-len(order) // _BLOCKS), _FEWEST_ROWS, _MOST_ROWS)) // 4 * 4
