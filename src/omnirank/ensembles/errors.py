@@ -79,7 +79,7 @@ def check_error(error: str, task: str | None = None) -> None:
     Traceback (most recent call last):
     omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
     """
-    if error == "auto":
+    if isinstance(error, str) and error == "auto":
         return
     measures = MEASURES if task is None else [one.name for one in measures_of(task)]
     if isinstance(error, str) and error in ERRORS and error not in measures:
