@@ -6,6 +6,7 @@ rows than the blocks that one worker takes, so that work is really spread.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -104,7 +105,7 @@ def evaluated_on_folds(dataset: om.Dataset) -> Any:
 def constructed(preset: str) -> Any:
     """Return the constructed features of movies, of which some have no ratings."""
     movies = om.datasets.make_movies(mean_ratings=2.0, random_state=3)
-    features = om.relational.RelationalFeatures(4, preset=preset, empty="infinite").fit(movies)
+    features = om.relational.RelationalFeatures(4, preset=preset).fit(movies)
     table = features.to_dataset(movies).features
     return table.names, table.levels, table.numeric, table.codes
 
@@ -332,8 +333,9 @@ def _relational() -> Iterator[tuple[str, Case]]:
 
 def estimators() -> dict[str, Any]:
     """Return the public estimators by name."""
-    named = {name: getattr(room, name) for room in (om.rankers, om) for name in room.__all__ if name != "BaseRanker"}
-    return {name: made for name, made in named.items() if isinstance(made, type) and hasattr(made, "fit")}
+    named = {name: getattr(room, name) for room in (om.rankers, om) for name in room.__all__}
+    fitted = {name: made for name, made in named.items() if isinstance(made, type) and hasattr(made, "fit")}
+    return {name: made for name, made in fitted.items() if not inspect.isabstract(made)}
 
 
 def predictors() -> dict[str, Any]:

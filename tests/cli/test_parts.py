@@ -62,7 +62,7 @@ def test_a_report_of_parts_that_do_not_fit(parts, tmp_path):
     run("rank", parts, *COLUMNS, "--trees", 12, *LITTLE_MEMORY, "--report", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     assert "All features" in page
-    assert "MB in memory, more than max_memory" in page
+    assert "MB in memory, more than --read max_memory" in page
 
 
 def test_significance_of_parts_that_do_not_fit(parts):

@@ -98,6 +98,8 @@ class RelationalGrowing(GrowingData):
     undefined_are_missing: bool = False
     with_ties: bool = False
 
+    _feature_products = None  # few columns: no products of rows are shared
+
     def __post_init__(self) -> None:
         """Candidates are coded when nodes need them."""
 
