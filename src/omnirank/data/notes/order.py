@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
@@ -46,7 +47,8 @@ def order_note(features: Table, target: Target | None) -> tuple[str, ...]:
     chosen = numeric[np.linspace(0, len(numeric) - 1, min(len(numeric), _MOST_FEATURES)).astype(int)]
     z = _columns_of(target, rows)
     x = _centred(pd.DataFrame({f: features.column(f)[rows] for f in chosen.tolist()}))
-    x = x - z @ np.linalg.lstsq(z, x, rcond=None)[0]
+    with one_blas_thread():  # others would spin for longer than this takes
+        x = x - z @ np.linalg.lstsq(z, x, rcond=None)[0]
     of_target, of_features = _along(z), float(np.median([_along(column[:, None]) for column in x.T]))
     sure = len(rows) >= _LEAST_ROWS and min(of_target, of_features) * np.sqrt(len(rows)) >= _SURE
     if not sure or of_target * of_features < _WORTH_A_NOTE:
