@@ -1,4 +1,4 @@
-"""Relief over Parquet files that do not fit in the memory allowed: time, memory, and what it costs beside memory."""
+"""Relief of Parquet files that do not fit in the memory allowed, from a sample of their rows: time and memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def warm_up(folder: Path) -> Any:
 
 @benchmark("shards-relief")
 def shards_relief(quick: bool) -> list:
-    """Relief of 500 anchors over 2,000,000 x 50 in 20 Parquet files, sorted by class, with 400 MB for the rows."""
+    """Relief of 500 visited examples in a sample of 2,000,000 x 50 in 20 Parquet files, with 400 MB for the rows."""
     n_rows, allowed = (QUICK_ROWS, 4) if quick else (ROWS, ALLOWED)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -56,7 +56,7 @@ def shards_relief(quick: bool) -> list:
         compared = compare(
             "shards-relief",
             [
-                Contestant("streamed", streamed, rank, _found, warm_up=warm),
+                Contestant("a sample that fits", streamed, rank, _found, warm_up=warm),
                 Contestant("read, then in memory", whole, rank, _found, warm_up=warm),
             ],
             repetitions=3,
@@ -65,11 +65,11 @@ def shards_relief(quick: bool) -> list:
         peak = None if quick else peak_memory(streamed, rank, warm_up=warm)
         return [
             compared,
-            figure("seconds of a streamed fit", compared.timings[0].median, "s"),
+            figure("seconds of a fit on a sample", compared.timings[0].median, "s"),
             *(
                 []
                 if peak is None
-                else [figure("peak memory of a streamed fit", peak / 1e6, "MB", bar=Bar(at_most=ALLOWED))]
+                else [figure("peak memory of a fit on a sample", peak / 1e6, "MB", bar=Bar(at_most=ALLOWED))]
             ),
         ]
 
