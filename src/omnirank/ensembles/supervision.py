@@ -30,8 +30,8 @@ from omnirank.trees.pruning import Pruning
 
 # What a dict ``supervision`` may hold: how "cv" differs from the papers.
 _CHOICES = {"levels": listed(number(0, 1)), "folds": count(2), "measure": choice(None) | TEXT}
-# Levels of "auto" for predictors and for rankings. Trees that ignore the target often predict better than trees that fit
-# a few labels by many features, but their ranking does not depend on the target.
+# Levels of "auto" for predictors and for rankings. Trees that ignore the target often predict better than trees that
+# fit a few labels by many features, but their ranking does not depend on the target.
 PREDICTOR_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 RANKING_LEVELS = PREDICTOR_LEVELS[1:]
 # Levels of "cv".
