@@ -93,14 +93,14 @@ class ToFit:
         How they are pruned; None: not at all.
     seconds : float or None
         Time to choose a level; None: no limit.
-    levels : sequence of float
+    levels : tuple of float
         Levels of "auto".
     """
 
     n_trees: int
     pruning: Pruning | None = None
     seconds: float | None = None
-    levels: Sequence[float] = PREDICTOR_LEVELS
+    levels: tuple[float, ...] = PREDICTOR_LEVELS
 
 
 def resolve_level(
