@@ -110,6 +110,13 @@ def test_sparse_single_precision_gives_the_trees_of_arrays():
         np.testing.assert_array_equal(other, scores[0])
 
 
+def test_the_order_of_cells_in_memory_is_no_property_of_features_that_trees_cluster():
+    X = np.random.default_rng(0).normal(size=(40, 8)) + 3
+    ranker = om.EnsembleRanker("genie3", n_trees=3, random_state=0)
+    by_row, by_column = (ranker.fit(Z).ranking_.scores for Z in (X, np.asfortranarray(X)))
+    np.testing.assert_array_equal(by_row, by_column)
+
+
 def test_one_outlier_leaves_the_digits_of_the_other_targets():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))

@@ -219,9 +219,7 @@ def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
             if len(some):
                 values = part.dense(some)
                 unknown = np.isnan(values)
-                total = np.full(len(some), plan.weight.sum())
-                if unknown.any():
-                    total -= plan.weight @ unknown
+                total = plan.weight @ ~unknown  # no difference: light rows may be the only known ones
                 values[unknown] = 0.0
                 values -= (plan.weight @ values) / total
                 values *= plan.weight[:, None]
