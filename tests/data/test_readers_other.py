@@ -28,42 +28,23 @@ def mat(path, variables, **options):
 # -- MATLAB -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "sparse"])
-def test_matrices_as_scipy_writes_them(tmp_path, dtype, compressed):
-    values = np.arange(12).reshape(3, 4) % 7
+@pytest.mark.parametrize("dtype", ["f8", "f4", "u1", "i8", "bool", "sparse"])
+def test_matrices_as_scipy_writes_them(tmp_path, dtype):
+    values = np.arange(12).reshape(3, 4) % (2 if dtype == "bool" else 7)
     given = sparse.csc_array(values.astype(float)) if dtype == "sparse" else values.astype(dtype)
-    content = read_matlab(mat(tmp_path / "a.mat", {"X": given, "scalar": 3.5}, do_compression=compressed))
+    content = read_matlab(mat(tmp_path / "a.mat", {"X": given, "scalar": 3.5}, do_compression=True))
     assert content.table.is_sparse == (dtype == "sparse")
     assert content.table.dtype == ("f4" if dtype == "f4" else "f8")
     np.testing.assert_array_equal(np.column_stack([content.table.column(i) for i in range(4)]), values)
+    assert "scalar" in content.notes[0]
 
 
-def test_big_endian_file(tmp_path):
-    def tag(kind, data):
-        return kind.to_bytes(4, "big") + len(data).to_bytes(4, "big") + data + b"\0" * (-len(data) % 8)
-
-    flags = tag(6, (6).to_bytes(4, "big") + bytes(4))
-    body = (
-        flags + tag(5, np.array([1, 2], ">i4").tobytes()) + tag(1, b"X") + tag(9, np.array([1.5, -2], ">f8").tobytes())
-    )
-    (tmp_path / "a.mat").write_bytes(b"MATLAB 5.0".ljust(124) + b"\x01\x00MI" + tag(14, body))
-    assert read_matlab(tmp_path / "a.mat").table.numeric.tolist() == [[1.5, -2.0]]
-
-
-def test_matlab_classes_and_names_in_any_case(tmp_path):
-    path = mat(tmp_path / "a.mat", {"x": np.array([[1.5, np.nan], [2, 3]]), "y": np.array([[2, 1]]), "extra": 1})
-    content = read_matlab(path)
-    assert content.names == ("x1", "x2", "Y")
-    assert content.table.levels == (None, None, ("1", "2"))
-    assert content.table.column(2).tolist() == [1, 0]
-    assert content.target == ("Y",)
-    assert "extra" in content.notes[0]
-    assert load(path).task == "classification"
-    assert load(path).features.n_missing == 1
-
-
-def test_matlab_other_targets(tmp_path):
+def test_matlab_targets(tmp_path):
+    path = mat(tmp_path / "a.mat", {"x": np.array([[1.5, np.nan], [2, 3]]), "y": np.array([[2, 1]])})
+    data = load(path)
+    assert (data.feature_names, data.target_names, data.task) == (("x1", "x2"), ("Y",), "classification")
+    assert data.y.tolist() == [2, 1]
+    assert data.features.n_missing == 1
     X = np.eye(3)
     numbers = load(mat(tmp_path / "a.mat", {"X": X, "Y": np.array([[0.5], [1], [np.nan]])}))
     assert numbers.task == "regression"
@@ -79,15 +60,11 @@ def test_matlab_other_targets(tmp_path):
     ("variables", "problem"),
     [
         ({"A": np.eye(2)}, "no variable X"),
-        ({"X": np.eye(2), "x": np.eye(2)}, "both X and x"),
-        ({"X": "text"}, r"not a matrix of numbers \(char\)"),
-        ({"X": {"f": 1}}, r"not a matrix of numbers \(struct\)"),
-        ({"X": np.array([1j])}, r"not a matrix of numbers \(complex\)"),
-        ({"X": np.array([1, "a"], dtype=object)}, r"not a matrix of numbers \(cell\)"),
-        ({"X": np.array([[np.inf]])}, "X, row 1, column 1: an infinite value"),
+        ({"X": "text"}, "X is not a matrix of numbers"),
+        ({"X": np.array([[np.inf]])}, r"column 'x1' holds an infinite value \(inf\) in row 0"),
         ({"X": np.eye(2), "Y": np.eye(3)}, "Y has the shape"),
-        ({"X": np.zeros((0, 2))}, "expected examples x features"),
-        ({"X": np.zeros((2, 2, 2))}, "expected examples x features"),
+        ({"X": np.zeros((0, 2))}, "0 sample"),
+        ({"X": np.zeros((2, 2, 2))}, "Expected 2D array"),
     ],
 )
 def test_matlab_faults(tmp_path, variables, problem):
@@ -101,7 +78,6 @@ def test_not_a_matlab_file(tmp_path):
         (path.read_bytes()[:-20], "not a MATLAB file that can be read"),
         (b"hello", "not a MATLAB file that can be read"),
         (b"MATLAB 7.3 MAT-file" + bytes(200), "-v7"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(200), "-v7"),
     ]:
         path.write_bytes(content)
         with pytest.raises(FileFormatError, match=problem):

@@ -11,7 +11,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -20,7 +19,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.shards.parts import ParquetFile
+from omnirank.shards.parts import Part
 from omnirank.shards.source import Columns, ShardSource
 
 
@@ -214,19 +213,9 @@ def test_all_kinds_of_sources(tmp_path):
         "pattern": str(parts / "*.parquet"),
         "files": files,
         "file": whole,
-        "dataset": pads.dataset(parts),
-        "in memory": pads.dataset(pa.Table.from_pandas(frame, preserve_index=False)),
     }
     for name, source in sources.items():
         assert_same(om.open_shards(source, "size").read(), expected), name
-
-
-def test_folders_that_stand_for_columns(tmp_path):
-    frame = pd.DataFrame({"a": np.arange(6.0), "y": np.arange(6) + 0.5, "year": [1, 1, 2, 2, 3, 3]})
-    pq.write_to_dataset(pa.Table.from_pandas(frame), tmp_path / "by", partition_cols=["year"])
-    data = om.open_shards(pads.dataset(tmp_path / "by", partitioning="hive"), "y")
-    assert data.feature_names == ("a", "year")
-    assert sorted(data.read().features.column(1).tolist()) == frame["year"].tolist()
 
 
 def test_hidden_files_are_no_shards(tmp_path):
@@ -392,7 +381,7 @@ def test_a_damaged_summary_is_made_anew(tmp_path, damage):
         damage = text[: len(text) // 2]
     elif damage == "levels":
         document = json.loads(text)
-        document["columns"]["town"] = {"dict": []}
+        document[1]["town"] = []
         damage = json.dumps(document)
     path.write_text(damage)
     again = om.open_shards(parts, "kind")
@@ -417,13 +406,13 @@ def test_only_groups_with_wanted_rows_are_read(tmp_path, monkeypatch):
     parts, whole = written(tmp_path, frame, [30])  # groups of 7 rows
     data = om.open_shards(parts, "kind")
     read = []
-    real = ParquetFile._batches
+    real = Part.batches
 
     def batches(self, columns, n_rows, groups, threads):
         read.extend((self.path.name, group) for group in groups)
         return real(self, columns, n_rows, groups, threads)
 
-    monkeypatch.setattr(ParquetFile, "_batches", batches)
+    monkeypatch.setattr(Part, "batches", batches)
     chosen = [59, 8, 9, 59, 30]
     assert_same(data.take(chosen), om.load(whole, "kind").take(chosen))
     assert read == [("000.parquet", 1), ("001.parquet", 0), ("001.parquet", 4)]
