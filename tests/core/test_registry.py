@@ -16,7 +16,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.core import registry
-from omnirank.core.registry import Method, default_method, get_method, make_ranker, methods, register
+from omnirank.core.registry import Method, get_method, make_ranker, methods, register
 from omnirank.core.types import FrameLike, SparseLike
 from omnirank.errors import ParameterError
 
@@ -35,14 +35,6 @@ def own_registry(monkeypatch):
     """A copy that the test may change."""
     methods()
     monkeypatch.setattr(registry, "_methods", dict(registry._methods))
-
-
-def test_methods_are_sorted_and_filtered():
-    names = [method.name for method in methods()]
-    assert names == sorted(names)
-    assert {"univariate", "random", "uniform"} <= set(names)
-    assert "univariate" not in [m.name for m in methods(supervision="semi-supervised")]
-    assert "univariate" in [m.name for m in methods(task="multi-label", supervision="supervised")]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +90,6 @@ def test_malformed_methods(fields, message):
         Method(**({"name": "m", "ranker": UNIVARIATE, "summary": "", "tasks": ("regression",)} | fields))
 
 
-def test_method_is_immutable():
-    method = get_method("univariate")
-    with pytest.raises(AttributeError):
-        method.name = "other"
-    with pytest.raises(TypeError):
-        method.parameters["task"] = "regression"
-
-
 def test_entry_points_of_third_parties(own_registry, monkeypatch):
     monkeypatch.setattr(registry, "_methods", {})
     monkeypatch.setattr(registry, "_loaded", False)
@@ -121,10 +105,6 @@ def test_entry_points_of_third_parties(own_registry, monkeypatch):
         names = [method.name for method in methods()]
     assert "theirs" in names
     assert "univariate" in names
-
-
-def test_default_method_is_registered():
-    assert default_method() in methods()
 
 
 @pytest.mark.slow

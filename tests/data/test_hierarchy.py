@@ -90,8 +90,6 @@ def test_from_paths_keeps_order_and_adds_prefixes_before_their_first_use():
         (["a", "b", "a"], {}, "path 'a' is given twice"),
         (["a/b"], {"implied": "error"}, "'a/b': 'a' is not listed"),
         (["a", "a//b"], {}, "'a//b' has an empty label name"),
-        (["/a"], {}, "'/a' has an empty label name"),
-        (["a/ "], {}, "'a/ ' has an empty label name"),
         ([""], {}, "empty name"),
         ([], {}, "at least one label"),
     ],
@@ -136,15 +134,12 @@ def test_from_edges_drops_the_artificial_root():
     ("edges", "options", "message"),
     [
         ([("a", "b"), ("c", "b"), ("a", "b")], {}, "edge 'a' -> 'b' is given twice"),
-        ([("r", "b"), ("r", "b")], {"root": "r"}, "edge 'r' -> 'b' is given twice"),
         ([("a", "b"), ("b", "b")], {}, "'b' is its own parent"),
         ([("a", "r")], {"root": "r"}, "edge 1: 'a' is a parent of the artificial root 'r'"),
         ([("r", "a")], {"root": "r", "labels": ["a", "r"]}, "artificial root 'r' is also listed"),
         ([("bird", "owl"), ("bird", "owll")], {"labels": ["bird", "owl"]}, "edge 2: unknown label 'owll'; .*'owl'"),
         ([("a", "b")], {"labels": ["a", "b", "a"]}, "label 'a' is given twice"),
         ([("a", "b", "c")], {}, "edge 1 is not a .* pair: .'a', 'b', 'c'."),
-        (["ab"], {}, "edge 1 is not a .* pair: 'ab'"),
-        ([("a", " ")], {}, "empty name"),
         ([], {}, "at least one label"),
     ],
 )
@@ -245,14 +240,6 @@ def test_closure_keeps_container_and_dtype(container, dtype):
     np.testing.assert_array_equal(dense, [[1, 1, 1], [0, 0, 0]])
 
 
-def test_unsorted_sparse_label_sets_with_stored_zeros():
-    tree = Hierarchy(("a", "b", "c"), ((2,), (0,), ()))
-    given_cells = (np.array([NAN, 1.0, 0.0]), np.array([2, 0, 1]), np.array([0, 3]))
-    closed = tree.close(sparse.csr_array(given_cells, shape=(1, 3)))
-    assert closed.indices.tolist() == [0, 2]
-    assert closed.data.tolist() == [1.0, 1.0]
-
-
 def test_rows_made_dense_in_blocks(monkeypatch):
     monkeypatch.setattr("omnirank.data.hierarchy._BLOCK_CELLS", 8)  # two rows of four labels a block
     tree = Hierarchy.from_paths(["a", "a/b", "a/b/c", "d"])
@@ -271,14 +258,6 @@ def test_closure_errors(container):
         tree.close(container(np.array([[np.inf, 1]])))
     with pytest.raises(DataError, match=r"shape \(1, 3\): .* each of the 2 labels"):
         tree.close(container(np.array([[1, 0, 0]])))
-
-
-def test_repeated_sparse_cells_add_up_as_everywhere_in_scipy():
-    tree = Hierarchy.from_paths(["a", "a/b"])
-    repeated = sparse.csr_array((np.array([1.0, 1.0]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
-    with pytest.raises(DataError, match=r"label 'a/b': 2.0 is neither"):
-        tree.close(repeated)
-    assert repeated.nnz == 2
 
 
 def test_closure_type_errors():

@@ -175,12 +175,6 @@ def test_mistakes(arff, options, problem):
         load(arff, **options)
 
 
-def test_weights_are_noted(tmp_path):
-    path = tmp_path / "w.arff"
-    path.write_text("@relation r\n@attribute x real\n@data\n1,{2}\n2\n")
-    assert any("weights" in note for note in load(path).notes)
-
-
 def test_sparse_data_stay_sparse(tmp_path):
     path = tmp_path / "s.arff"
     labels = "@attribute l1 {0,1}\n@attribute l2 {0,1}\n"
@@ -257,21 +251,6 @@ def test_a_load_touches_few_files_of_omnirank(tmp_path):
     finally:
         sys.setprofile(None)
     assert 5 < len(files) <= 18, sorted(files)
-
-
-def test_infinite_cells_of_features_are_looked_for_once(tmp_path, monkeypatch):
-    path = written(tmp_path / "a.csv")
-    om.load(path, target="kind")
-    sizes = []
-    plain = np.isinf
-
-    def counting(values, *args, **kwargs):
-        sizes.append(np.size(values))
-        return plain(values, *args, **kwargs)
-
-    monkeypatch.setattr(np, "isinf", counting)
-    om.load(path, target="kind")
-    assert sizes == []  # readers of text look for numbers beyond 2**53, which infinite ones are
 
 
 def test_infinite_cells_of_a_fit_are_looked_for_once(monkeypatch):

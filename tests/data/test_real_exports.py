@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import omnirank as om
-from omnirank.data.numbers import NumberFormat, looks_like_number
+from omnirank.data.numbers import looks_like_number
 from omnirank.errors import DataError, FileFormatError, ParameterError
 
 
@@ -246,12 +246,6 @@ def test_r_writes_no_name_for_the_names_of_rows(write):
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
-def test_names_that_come_twice_or_are_broken_over_lines(write):
-    error, data = cured(write('"Temp\n(°C)";x;x\n1,5;2;3\n2,5;3;4\n3,5;1;1\n'), separator=";")
-    assert error.cure == {"duplicates": "number", "decimal": ","}
-    assert data.feature_names == ("Temp (°C)", "x", "x_2")
-
-
 def test_utf16_of_a_spreadsheet(write):
     data = om.load(write("größe\tb\r\n1\t2\r\n3\t4\r\n".encode("utf-16"), "unicode.tsv"))
     assert data.feature_names == ("größe", "b")
@@ -264,14 +258,6 @@ def test_a_cure_that_does_not_suffice_is_no_advice(write):
     assert not caught.value.cure
     with pytest.raises(FileFormatError, match=r"did you mean separator=';'.*target='B': there is no such column"):
         om.load(write("a;b\n1;2\n2;3\n3;4\n"), target="B")
-
-
-def test_formats_are_checked():
-    for wrong in ({"decimal": ";"}, {"thousands": "x"}, {"censored": "zero"}, {"decimal": ",", "thousands": ","}):
-        with pytest.raises(ParameterError):
-            NumberFormat(**wrong)
-    with pytest.raises(ParameterError, match="skip"):
-        om.load(__file__, skip=-1, separator=",")
 
 
 @pytest.mark.parametrize(
