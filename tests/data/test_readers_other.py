@@ -174,18 +174,6 @@ def test_damaged_parquet_never_crashes(tmp_path):
     assert int(found.stdout) > 400
 
 
-def test_parquet_with_another_beginning_or_end(tmp_path):
-    path = tmp_path / "a.parquet"
-    write_parquet(Table.from_numeric(np.eye(2)), path)
-    whole = path.read_bytes()
-    for damaged in (b"XXXX" + whole[4:], whole[:-4] + b"XXXX", whole[:-1], whole[: len(whole) // 2], b"", whole[:4]):
-        path.write_bytes(damaged)
-        if damaged[:4] == b"XXXX":  # readers go by the end
-            continue
-        with pytest.raises(FileFormatError, match=r"a\.parquet: not a Parquet file"):
-            read_parquet(path)
-
-
 def test_parquet_of_a_newer_version(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_module, "_VERSION", 2)
     write_parquet(Table.from_numeric(np.eye(2)), tmp_path / "a.parquet")
@@ -221,12 +209,9 @@ def test_label_names_and_nesting(tmp_path):
     ("text", "problem"),
     [
         ("<labels><label name='a'></labels>", "line 1, column .*not well-formed"),
-        ("<labels></labels>", "there is no <label"),
-        ("<labels><label/></labels>", "has no name"),
         ("<labels><lable name='a'/></labels>", "unexpected element <lable>"),
         ("<labels><label name='a'/><label name='a'/></labels>", "listed twice"),
         ("<!DOCTYPE x [<!ENTITY a 'b'>]><labels/>", "document type"),
-        ("", "not well-formed"),
     ],
 )
 def test_label_file_faults(tmp_path, text, problem):
@@ -288,7 +273,6 @@ def test_settings_of_a_hierarchy(tmp_path):
     [
         ("[Attributes]\nTarget\n", "line 4: expected .*Name = value"),
         ("[Attributes]\nTarget = 9\n", r"\[Attributes\] Target=9: there are 5 columns"),
-        ("[Attributes]\nTarget = b\n", "'b' is no position"),
         ("[Attributes]\nTarget = 4-5\nDescriptive = 2-4\n", "column 4 is both Target and Descriptive"),
         ("[Hierarchical]\nType = Graph\n", "expected Tree or DAG"),
         ("[Attributes]\nDescriptive = 1\n", "no column is left"),
