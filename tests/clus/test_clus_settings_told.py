@@ -159,11 +159,6 @@ def test_wrong_values_are_faults_whatever_is_run(section, name, value):
         check_values(Values(settings(**{section: {name: value}})))
 
 
-def test_defaults_and_spellings_of_clus_are_right():
-    check_values(Values(settings()))
-    check_values(Values(settings(Ensemble={"Iterations": "[2, 4]"}, Tree={"FTest": "[0.1,1]"})))
-
-
 def test_every_setting_is_on_the_page(tmp_path):
     write_settings_table(tmp_path / "clus.txt")
     rows = (tmp_path / "clus.txt").read_text(encoding="utf-8").split("   * - ")[2:]

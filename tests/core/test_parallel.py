@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joblib.parallel import ThreadingBackend, get_active_backend
 from threadpoolctl import threadpool_info
 
 from omnirank.core import parallel
@@ -175,15 +174,6 @@ def test_nothing_is_shown_where_nobody_watches(impatient, monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
-def test_a_closed_terminal_does_not_cost_the_results(impatient, monkeypatch):
-    class Broken(Terminal):
-        def write(self, text):
-            raise BrokenPipeError
-
-    monkeypatch.setattr(sys, "stderr", Broken())
-    assert run_parallel(wait, range(2), progress=True) == [1, 1]
-
-
 def test_work_inside_work_does_not_multiply_the_workers_for_ever(in_memory):
     def third(_):
         return worker_count(2)
@@ -237,20 +227,6 @@ def test_blocks_for_a_cluster_shrink_to_single_items(n_items, workers):
     assert sizes == sorted(sizes, reverse=True)
     assert not sizes or sizes[0] <= -(-n_items // 32)
     assert sizes[-workers:] == [1] * min(workers, n_items)
-
-
-def test_short_work_stays_on_this_machine(monkeypatch):
-    """With a cluster, threads of the machine of the caller do it; on a worker one alone, as others are at work."""
-    monkeypatch.setattr(parallel, "on_cluster", lambda n_jobs=None: True)
-    with parallel.on_this_machine():
-        assert worker_count() == joblib.cpu_count()
-    token = parallel._at_work.set(True)
-    try:
-        with parallel.on_this_machine():
-            assert worker_count() == 1
-            assert isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend)
-    finally:
-        parallel._at_work.reset(token)
 
 
 # -- work beside the caller ------------------------------------------------------------------------

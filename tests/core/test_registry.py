@@ -37,18 +37,6 @@ def own_registry(monkeypatch):
     monkeypatch.setattr(registry, "_methods", dict(registry._methods))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"task": "multilabel"}, "did you mean 'multi-label'"),
-        ({"supervision": "semi"}, "choose one of supervised, "),
-    ],
-)
-def test_unknown_filter_is_an_error(options, message):
-    with pytest.raises(ParameterError, match=message):
-        methods(**options)
-
-
 def test_get_method_by_name_in_any_case():
     assert get_method("Random") is get_method("random")
     with pytest.raises(ParameterError, match=r"no method 'randm' \(did you mean 'random'\?\); methods: .*uniform"):
@@ -67,14 +55,6 @@ def test_preset_parameters_are_fixed(own_registry):
     assert make_ranker("third", n_features_to_select=0.3).n_features_to_select == 0.3
     with pytest.raises(ParameterError, match=r"n_features_to_select=0\.5: method 'third' has it fixed at 0\.3"):
         make_ranker("third", n_features_to_select=0.5)
-
-
-def test_names_are_unique(own_registry):
-    register(Method("first", UNIVARIATE, "the first", ("regression",)))
-    with pytest.raises(ParameterError, match="a method called 'first' already"):
-        register(Method("first", UNIVARIATE, "a clash", ("regression",)))
-    register(Method("first", UNIVARIATE, "replaced", ("regression",)), replace=True)
-    assert get_method("first").summary == "replaced"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 import omnirank as om
 from omnirank.data import table as tables
-from omnirank.data.columns import code_values, table_from
+from omnirank.data.columns import table_from
 from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.errors import DataError, DataTypeError
@@ -100,22 +100,6 @@ def test_pandas_booleans_of_every_storage(dtype):
 def test_pandas_strings_of_every_storage(dtype):
     frame = pd.DataFrame({"c": pd.Series(["b", None, "a"], dtype=dtype)})
     assert column_of(table_from(frame)) == ([1, -1, 0], ("a", "b"))
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame({"c": pd.Series([1, 2], dtype="float32"), "d": pd.Series([1, 2], dtype="Float32")}),
-        pl.DataFrame({"c": pl.Series([1, 2], dtype=pl.Float32)}),
-        pa.table({"c": pa.array([1, 2], pa.float32())}),
-        np.array([[1], [2]], np.float32),
-        sparse.csr_array(np.array([[1], [2]], np.float32)),
-    ],
-)
-def test_storage_float32_is_kept(frame):
-    table = table_from(frame)
-    assert table.dtype == np.float32
-    assert table.column(0).tolist() == [1, 2]
 
 
 LEVELS = ["c", "b", "unused", "a"]
@@ -227,21 +211,6 @@ def test_sparse_numbers_as_nominal_have_zero_first():
     assert again.equals(table)
 
 
-def test_nominal_must_be_a_column():
-    with pytest.raises(DataError, match="nominal=2 is not a column"):
-        table_from(np.zeros((1, 2)), nominal=[2])
-    with pytest.raises(DataError, match="no column 'z'"):
-        table_from(np.zeros((1, 2)), nominal=["z"])
-
-
-def test_codes_of_values():
-    codes, levels = code_values(["b", NAN, "a", pd.NA, None])
-    assert (codes.tolist(), levels) == ([1, -1, 0, -1, -1], ("a", "b"))
-    assert codes.dtype == np.int32
-    with pytest.raises(DataTypeError, match="target 'y': values of different types"):
-        code_values(np.array([1, "a"], dtype=object), "target 'y'")
-
-
 # -- errors -------------------------------------------------------------------------------------------
 
 
@@ -253,10 +222,6 @@ def test_infinite_cell_is_named(make, bad):
     name = {"DataFrame": "column_1" if isinstance(table, pl.DataFrame) else "1"}.get(type(table).__name__, "x1")
     with pytest.raises(DataError, match=rf"column '{name}' holds an infinite value \(inf\) in row 2"):
         table_from(table)
-
-
-def test_float32_cells_whose_sum_overflows_are_finite():
-    assert table_from(np.full((3, 1), 3e38, np.float32)).n_rows == 3
 
 
 @pytest.mark.parametrize(

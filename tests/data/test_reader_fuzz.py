@@ -22,6 +22,7 @@ from scipy.io import savemat
 from omnirank.core.errors import FileFormatError, OmnirankError
 from omnirank.data.arff import read_arff
 from omnirank.data.load import load
+from reference.arff_ways import reading
 
 CASES = int(os.environ.get("OMNIRANK_FUZZ_CASES", "3000"))
 SEED = int(os.environ.get("OMNIRANK_FUZZ_SEED", "0"))
@@ -271,7 +272,8 @@ def compare_readings(path, block_bytes: int) -> None:
     results = []
     for exact in (False, True):
         try:
-            results.append(read_arff(path, exact=exact, block_bytes=block_bytes))
+            with reading(exact, block_bytes):
+                results.append(read_arff(path))
         except FileFormatError as problem:
             results.append(str(problem))
     fast, slow = results

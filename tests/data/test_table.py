@@ -60,11 +60,6 @@ def test_storage_numeric_float64_or_float32_as_given_and_nominal_int32(dtype, ke
     assert Table.from_sparse(sparse.eye_array(3, dtype=dtype)).dtype == kept
 
 
-def test_storage_is_float64_where_precisions_are_mixed():
-    columns = [np.zeros(2, np.float32), np.zeros(2, np.float64)]
-    assert Table.from_columns(["a", "b"], columns, [None, None]).dtype == np.float64
-
-
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.float16, ">f8", np.longdouble, bool])
 def test_storage_of_other_number_types_is_native_float64(dtype):
     table = Table.from_numeric(np.array([[0, 1]], dtype=dtype))
@@ -76,12 +71,6 @@ def test_storage_of_other_number_types_is_native_float64(dtype):
 def test_columns_of_different_length_are_named():
     with pytest.raises(DataError, match="column 'b' has 3 cells, column 'a' has 2"):
         Table.from_columns(["a", "b"], [np.zeros(2), np.zeros(3)], [None, None])
-
-
-def test_table_without_columns_keeps_its_rows():
-    table = Table.from_numeric(np.empty((3, 0)))
-    assert (table.n_rows, table.n_columns, table.n_missing) == (3, 0, 0)
-    assert table.to_frame().shape == (3, 0)
 
 
 # -- sparse -------------------------------------------------------------------------------------------
@@ -101,22 +90,6 @@ def test_sparse_table_is_canonical_and_leaves_its_source_alone():
     assert source.data.tolist() == [5.0, 0.0, 1.0, 2.0]
     assert table.matrix.indices.tolist() == [0, 2, 0]
     assert table.matrix.data.tolist() == [1.0, 5.0, 2.0]
-
-
-@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.coo_array, sparse.lil_array, sparse.dok_array])
-def test_any_sparse_container_of_any_number_type(container):
-    values = np.array([[0, 1, 0], [2, 0, 3]])
-    table = Table.from_sparse(container(values))
-    assert table.dtype == np.float64
-    assert table.equals(Table.from_numeric(values))
-
-
-def test_sparse_take_converts_once():
-    table = Table.from_sparse(sparse.random_array((50, 20), density=0.1, random_state=np.random.default_rng(0)))
-    table.take([1, 2])
-    by_rows = vars(table)["_by_rows"]
-    table.take([3])
-    assert vars(table)["_by_rows"] is by_rows
 
 
 @given(cells(), st.data())

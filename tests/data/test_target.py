@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from omnirank.data.infer import as_label_sets, is_binary, is_unknown, target_from
+from omnirank.data.infer import is_binary, is_unknown, target_from
 from omnirank.data.target import Target, decode
 from omnirank.errors import DataError
 
@@ -139,11 +139,3 @@ def test_what_counts_as_unknown_and_as_a_label_domain():
     assert not any(map(is_unknown, (0, -1, "", "nan", set(), False)))
     assert all(map(is_binary, ((), (0,), ("1",), (True, False), (1, 0), (0.0, 1.0))))
     assert not any(map(is_binary, ((0, 2), ("0", 1), ("no", "yes"), (-1, 1))))
-
-
-def test_what_is_a_sequence_of_sets():
-    assert as_label_sets(pd.Series([{"a"}, NAN])) == [{"a"}, None]
-    for y in ([], [None], ["a"], np.array([1, 2]), {"a"}, pd.Series(["a"])):
-        assert as_label_sets(y) is None
-    with pytest.raises(DataError, match="give label sets as sets"):
-        as_label_sets([{"a"}, "b"])

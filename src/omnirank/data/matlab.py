@@ -54,8 +54,8 @@ def read_matlab(path: PathLike) -> Content:
     others = sorted(set(variables) - {"x", "y"})
     if "x" not in variables:
         raise FileFormatError(f"there is no variable X with the features, only: {', '.join(others[:10])}", path=path)
-    table, target = _table(variables["x"], "x", path), ()
-    names, integers = table.names, frozenset[str]()
+    table = _table(variables["x"], "x", path)
+    names, target, integers = table.names, tuple[str, ...](), frozenset[str]()
     if "y" in variables:
         y = variables["y"].toarray() if is_sparse(variables["y"]) else variables["y"]
         y = y.T if y.shape[0] == 1 != table.n_rows else y

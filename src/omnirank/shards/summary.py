@@ -315,6 +315,8 @@ def _pairs(value: Any) -> Any:
 
 def _read(path: Path, source: ShardSource, names: Sequence[str]) -> Summary:
     n_labelled, columns = json.loads(path.read_bytes())
-    facts = {name: [dict(value) if isinstance(value, list) else value for value in columns[name]] for name in names}
-    read = {name: dict(zip(vars(ColumnSummary()), values, strict=True)) for name, values in facts.items()}
-    return Summary(source.n_rows, n_labelled, {name: ColumnSummary(**own) for name, own in read.items()})
+    summaries = {}
+    for name in names:
+        values: list[Any] = [dict(value) if isinstance(value, list) else value for value in columns[name]]
+        summaries[name] = ColumnSummary(**dict(zip(vars(ColumnSummary()), values, strict=True)))
+    return Summary(source.n_rows, n_labelled, summaries)
