@@ -64,7 +64,6 @@ def test_from_paths_keeps_order_and_adds_prefixes_before_their_first_use():
     ("paths", "options", "message"),
     [
         (["a", "b", "a"], {}, "path 'a' is given twice"),
-        (["a/b"], {"implied": "error"}, "'a/b': 'a' is not listed"),
         (["a", "a//b"], {}, "'a//b' has an empty label name"),
         ([""], {}, "empty name"),
         ([], {}, "at least one label"),
@@ -76,8 +75,6 @@ def test_from_paths_errors(paths, options, message):
 
 
 def test_from_paths_parameters():
-    with pytest.raises(ParameterError, match="implied='skip'"):
-        Hierarchy.from_paths(["a"], implied="skip")
     with pytest.raises(ParameterError, match="separator=''"):
         Hierarchy.from_paths(["a"], separator="")
     with pytest.raises(DataTypeError, match="single string 'a/b'"):
@@ -85,7 +82,6 @@ def test_from_paths_parameters():
     for bad in (None, 1.5, True, ("a",)):
         with pytest.raises(DataTypeError, match="label name must be a string"):
             Hierarchy.from_edges([("a", bad)])
-    assert Hierarchy.from_paths(["a/b", "a"], implied="error").labels == ("a/b", "a")
     assert Hierarchy.from_paths(["a///b"], separator="//").labels == ("a", "a///b")
 
 

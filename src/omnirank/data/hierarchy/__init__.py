@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from omnirank.core.errors import DataError, DataTypeError, setting
+from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.immutable import PickledWithoutCaches, first_repeated
-from omnirank.core.parameters import TEXT, check, choice, number
+from omnirank.core.parameters import TEXT, check, number
 from omnirank.core.text import counted, similar_names
 from omnirank.data.containers import checked_sparse, unmasked
 
@@ -69,10 +69,10 @@ class Hierarchy(PickledWithoutCaches):
     # -- construction -------------------------------------------------------------------------------
 
     @classmethod
-    def from_paths(
-        cls, paths: Iterable[Any], separator: str = "/", *, implied: Literal["add", "error"] = "add"
-    ) -> Hierarchy:
+    def from_paths(cls, paths: Iterable[Any], separator: str = "/") -> Hierarchy:
         """Build a tree from paths; the full paths are the label names.
+
+        A prefix that is not listed itself is added, right before the first path that needs it.
 
         Parameters
         ----------
@@ -81,9 +81,6 @@ class Hierarchy(PickledWithoutCaches):
             ``dict.fromkeys(paths)``); the order is kept.
         separator : str
             What stands between the levels of a path.
-        implied : {"add", "error"}
-            What to do with a prefix that is not listed itself: add it, right before the first path that
-            needs it, or raise.
 
         Examples
         --------
@@ -93,7 +90,6 @@ class Hierarchy(PickledWithoutCaches):
         >>> Hierarchy.from_paths(["a.b.c"], separator=".").labels
         ('a', 'a.b', 'a.b.c')
         """
-        check("implied", implied, choice("add", "error"))
         check("separator", separator, TEXT)
         listed = _names(paths, "path")
         known = set(listed)
@@ -104,9 +100,6 @@ class Hierarchy(PickledWithoutCaches):
                 raise DataError(f"path {path!r} has an empty label name before or after a separator {separator!r}")
             prefixes = [separator.join(parts[:end]) for end in range(1, len(parts) + 1)]
             missing = [prefix for prefix in prefixes if prefix not in known]
-            if missing and implied == "error":
-                add = setting("implied", "add")
-                raise DataError(f"path {path!r}: {missing[0]!r} is not listed; list it or use {add}")
             above = dict(zip(prefixes, [None, *prefixes], strict=False))
             parent_of.update((prefix, above[prefix]) for prefix in [*missing, path])
         positions = {label: i for i, label in enumerate(parent_of)}
