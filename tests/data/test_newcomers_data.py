@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -70,13 +68,6 @@ def test_a_target_without_any_value_is_told(y):
         ranker().fit(data)
 
 
-def test_no_target_is_no_surprise():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert ranker().fit(FRAME).task_ == "clustering"
-        ranker(task="clustering").fit(FRAME, Y)
-
-
 def test_an_empty_text_among_label_sets():
     with pytest.raises(DataError, match=r"an empty text among the labels of row 1: .*set\(\) has no label"):
         om.Dataset(FRAME, [{"a"}, {"a", ""}, {"b"}, None])
@@ -99,8 +90,3 @@ def test_dates_of_a_file_are_those_of_a_frame(tmp_path):
     as_asked = om.load(tmp_path / "d.csv", nominal="when").features
     assert as_asked.levels[2] == ("1969-12-31", "2020-01-31", "2021-06-01")
     assert as_asked.dates == {"clock"}
-
-
-def test_a_date_that_is_none_is_text(tmp_path):
-    (tmp_path / "d.csv").write_text("a,when\n1,2020-02-30\n2,2020-02-28\n3,2020-02-27\n")
-    assert om.load(tmp_path / "d.csv").features.levels[1] == ("2020-02-27", "2020-02-28", "2020-02-30")

@@ -5,13 +5,9 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import omnirank as om
-from draws import draws
 from omnirank.data.csv import read_delimited
-from omnirank.data.notes import what_numbers_have
 from omnirank.errors import FileFormatError, ParameterError
 
 
@@ -121,12 +117,6 @@ def test_header_of_numbers_and_text_asks(read):
     assert (data.n_rows, data.names) == (2, ("x1", "x2"))
 
 
-def test_unnamed_columns_are_noted(read):
-    content = read(",a\n1,2\n")
-    assert content.names == ("x1", "a")
-    assert content.notes == ("columns without a name, called x1, x2, ... by position: 1",)
-
-
 def test_duplicates(read):
     with pytest.raises(FileFormatError, match="line 1, column 3: two columns are called 'a'"):
         read("a,b,a\n1,2,3\n")
@@ -192,30 +182,6 @@ def test_options_are_checked(read):
         read("a,b\n1,2\n", nominal="c")
 
 
-CELLS = st.one_of(st.none(), st.integers(-(10**6), 10**6), st.floats(allow_nan=False, allow_infinity=False))
-WORDS = st.none() | st.text("abcdef ,\"'", min_size=1, max_size=5).map(str.strip).filter(bool)
-
-
-@pytest.mark.slow
-@draws(25)
-@given(st.lists(st.tuples(CELLS, WORDS), min_size=1, max_size=10))
-def test_written_cells_are_read_back(tmp_path_factory, rows):
-    path = tmp_path_factory.getbasetemp() / "generated.csv"
-    lines = ["number,word"]
-    for number, word in rows:
-        quoted = "" if word is None else '"' + word.replace('"', '""') + '"'
-        lines.append(f"{'?' if number is None else repr(number)},{quoted}")
-    path.write_text("\n".join(lines) + "\n")
-    table = read_delimited(path).table
-    np.testing.assert_array_equal(table.column(0), [np.nan if n is None else float(n) for n, _ in rows])
-    levels = table.levels[1]
-    if levels is None:
-        assert all(word is None for _, word in rows)
-    else:
-        read = [None if code < 0 else levels[code] for code in table.column(1)]
-        assert read == [word for _, word in rows]
-
-
 def test_huge_numbers_of_a_target_are_no_classes(tmp_path):
     """Digits that a float cannot hold would make one class of two."""
     path = tmp_path / "data.csv"
@@ -248,11 +214,3 @@ def test_a_target_of_decimal_commas_is_told():
     X = np.random.default_rng(0).normal(size=(N, 2))
     y = [str(value).replace(".", ",") for value in VALUES + 0.001]
     assert any("with a comma" in note for note in om.Dataset(X, y).notes)
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [["1st", "2nd", "3rd", "4th"], ["18-25", "26-40", "41-60"], ["12A", "13B", "14C"], ["S", "M"], ["x1", "x2", "x3"]],
-)
-def test_other_texts_are_no_numbers(texts):
-    assert what_numbers_have(dict.fromkeys(texts, 10)) == ""

@@ -12,7 +12,6 @@ from scipy.io import savemat
 import omnirank as om
 from omnirank.core.errors import FileFormatError, MissingDependencyError
 from omnirank.data import parquet as parquet_module
-from omnirank.data.clus_settings import read_clus_settings
 from omnirank.data.load import load
 from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
@@ -255,17 +254,6 @@ def test_settings_name_the_columns_by_position(tmp_path, text, features, target)
     assert data.feature_names == features
     assert data.target_names == target
     assert data.n_examples == 2
-
-
-def test_settings_of_a_hierarchy(tmp_path):
-    (tmp_path / "h.arff").write_text("@relation r\n@attribute x real\n@attribute c hierarchical a,a.b\n@data\n1,a.b\n")
-    path = tmp_path / "h.s"
-    path.write_text("[Data]\nFile = h.arff\n[Hierarchical]\nType = TREE\nHSeparator = .\nWParam = 0.5\n")
-    read = read_clus_settings(path)
-    assert read.hierarchy_kind == "tree"
-    data = load(path)
-    assert data.task == "hierarchical-multi-label"
-    assert data.hierarchy.labels == ("a", "a.b")
 
 
 @pytest.mark.parametrize(

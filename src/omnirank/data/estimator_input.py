@@ -178,15 +178,10 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
     [[1]]
     """
     table = read_features(estimator, X, reset=False)
-    _refuse_new_dates(table, training)
-    return recoded_like(table, training)
-
-
-def _refuse_new_dates(table: Table, training: Table) -> None:
-    """Refuse dates where numbers were: as seconds since 1970 they would be larger than any threshold."""
-    for name, old in zip(table.names, training.names, strict=False):
+    for name, old in zip(table.names, training.names, strict=False):  # as seconds they are larger than any threshold
         if name in table.dates and old not in training.dates and training.levels[training.index(old)] is None:
             raise DataError(f"feature {old!r} was a number in training and holds dates now: give numbers of its unit")
+    return recoded_like(table, training)
 
 
 def recoded_like(table: Table, training: Table) -> Table:
@@ -229,7 +224,9 @@ def recode(table: Table, training: Table) -> tuple[Table, dict[str, Any]]:
         if new:
             unseen[name] = new[0]
     if table.is_sparse:
-        matrix = sparse.csc_array(np.column_stack([_as_floats(c) for c in columns]))
+        matrix = sparse.csc_array(
+            np.column_stack([np.where(c < 0, np.nan, c) if c.dtype.kind == "i" else c for c in columns])
+        )
         recoded = Table.from_sparse(matrix, training.names, training.levels)
     else:
         recoded = Table.from_columns(training.names, columns, training.levels)
@@ -336,10 +333,6 @@ def _recoded(table: Table, training: Table, i: int) -> tuple[np.ndarray, list[An
     lookup = np.array([*(position.get(level, texts.get(str(level), -1)) for level in levels), -1], dtype=np.int32)
     used = np.unique(cells[cells >= 0])
     return lookup[cells], [levels[c] for c in used if lookup[c] < 0]
-
-
-def _as_floats(cells: np.ndarray) -> np.ndarray:
-    return np.where(cells < 0, np.nan, cells) if cells.dtype.kind == "i" else cells
 
 
 def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Table:

@@ -164,7 +164,8 @@ def parts_of(source: Any) -> list[Part]:
 def _files(source: str | Path) -> list[Path]:
     path = Path(source)
     if path.is_dir():
-        found = [file for file in path.rglob("*") if file.suffix.lower() in _ENDINGS and not _is_hidden(file, path)]
+        found = [file for file in path.rglob("*") if file.suffix.lower() in _ENDINGS]
+        found = [file for file in found if not any(name[0] in "._" for name in file.relative_to(path).parts)]
         if not found:
             raise DataError(
                 f"there is no Parquet file in the folder {str(path)!r}; omnirank convert makes some of a CSV file"
@@ -178,7 +179,3 @@ def _files(source: str | Path) -> list[Path]:
             raise DataError(f"no file matches {str(path)!r}")
         return matching
     return [path]
-
-
-def _is_hidden(file: Path, folder: Path) -> bool:
-    return any(name.startswith((".", "_")) for name in file.relative_to(folder).parts)
