@@ -80,6 +80,16 @@ def test_arrays_of_other_types_and_shapes_are_refused(array, dtype, shape, probl
         found.take("a", dtype, shape)
 
 
+def test_floats_are_packed_byte_by_byte():
+    noise = np.random.default_rng(0).normal(size=(1000, 5))
+    content = packed_arrays(HEADING, {"a": noise})
+    assert len(content) < 0.93 * noise.nbytes
+    assert stored(content).take("a", np.float64, (1000, 5)).tobytes() == noise.tobytes()
+    for broken in (np.zeros((7, 3), np.uint8), np.zeros((8, 3), np.int16)):
+        with pytest.raises(FileFormatError, match=r"damaged|has shape"):
+            stored(archive_of(**{"a.bytes": npy(broken)})).take("a", np.float64, (3,))
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -111,7 +121,7 @@ def test_parts_that_lack_or_are_too_many_are_refused():
 
 def test_changed_bytes_are_noticed():
     content = packed_arrays(HEADING, {"a": np.random.default_rng(0).random(50)})
-    for at in range(content.index(b"a.npy") + 12, content.index(b"PK\x01") - 8, 7):
+    for at in range(content.index(b"a.bytes.npy") + 18, content.index(b"PK\x01") - 8, 7):
         changed = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
         with pytest.raises(FileFormatError, match="damaged"):
             stored(changed).take("a", np.float64, (50,))

@@ -169,6 +169,8 @@ def parsed_json(text: str, path: str | Path | None = None, line: int | None = No
 
 
 _HEADER = "header.json"
+# Floats that no narrower type holds are written byte by byte: signs and exponents repeat themselves, digits do not.
+_BYTES = ".bytes"
 # What zipfile and numpy raise for damaged files.
 _DAMAGES = (
     zipfile.BadZipFile,
@@ -210,7 +212,12 @@ def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     text = json.dumps(header, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
-        members = {_HEADER: text} | {f"{name}.npy": _npy(narrowest(array)) for name, array in arrays.items()}
+        members = {_HEADER: text}
+        for name, array in arrays.items():
+            narrow, ending = narrowest(array), ""
+            if narrow.dtype == np.float64:
+                narrow, ending = np.moveaxis(narrow[..., None].view(np.uint8), -1, 0), _BYTES
+            members[f"{name}{ending}.npy"] = _npy(narrow)
         for name, content in members.items():
             entry = zipfile.ZipInfo(name)  # of 1980: the time of writing is no content
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED, compresslevel=1)
@@ -219,7 +226,7 @@ def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
 
 def _npy(array: np.ndarray) -> bytes:
     file = io.BytesIO()
-    np.save(file, array, allow_pickle=False)
+    np.save(file, np.array(array, order="C"), allow_pickle=False)
     return file.getvalue()
 
 
@@ -301,18 +308,21 @@ class StoredArrays:
 
     def has(self, name: str) -> bool:
         """Whether there is an array of that name, not taken yet."""
-        return name in self._left
+        return name in self._left or f"{name}{_BYTES}" in self._left
 
     def take(self, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
         """Return an array in a type that holds its values; None in a shape is any length.
 
         An array of whole numbers that holds others, or one of another shape, is a `FileFormatError`.
         """
-        if name not in self._left:
+        if not self.has(name):
             self.refuse(f"there is no array {name!r}")
-        self._left.remove(name)
+        ending = "" if name in self._left else _BYTES
+        self._left.remove(name + ending)
         try:
-            array = self._archive[name]
+            array = self._archive[name + ending]
+            if ending:
+                array = np.moveaxis(array, 0, -1).astype(np.uint8, order="C", casting="no").view("<f8")[..., 0]
         except _DAMAGES:
             self.refuse(f"array {name!r} is damaged")
         wanted = np.dtype(dtype)
