@@ -348,27 +348,17 @@ def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:
     return out
 
 
-def code_tests(plan: GrowingPlan, grown: Any) -> Any:
-    """Return the tests of a tree as kernels take them that route any training rows, seen by the tree or not."""
-    from omnirank.ensembles.kernels.permutation import threshold_cuts
-    from omnirank.trees.kernels.route import Tests
-    from omnirank.trees.tree import thresholds_of
-
-    threshold = thresholds_of(grown, plan.dataset.features)
-    cut = threshold_cuts(grown.feature, grown.cut, threshold, *plan.coded.values)
-    return Tests(grown.feature, cut, grown.right, grown.missing_left, cut, grown.subsets)
-
-
 def out_of_bag(plan: GrowingPlan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
     """Return tree i with its out-of-bag rows and their permutation; None where there are none."""
     from omnirank.ensembles.errors import OutOfBag
     from omnirank.ensembles.kernels.permutation import shuffle
+    from omnirank.trees.tree import routing_tests
 
     rows = np.flatnonzero(counts == 0).astype(np.uint32)
     if not len(rows):
         return None
     order = shuffle(rows, plan.dataset.n_features, kernel_seed(plan.entropy, i) ^ _PERMUTATION_KEY)
-    return OutOfBag(grown, code_tests(plan, grown), order)
+    return OutOfBag(grown, routing_tests(grown, plan.dataset.features), order)
 
 
 def permutation(tree: ScoredTree) -> FeatureScores:
@@ -436,8 +426,9 @@ class TreeScorer:
             from omnirank.ensembles.errors import error_measure
 
             measure = error_measure(plan, options.permutation_error, options.per_target)
-            _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
         scores = {name: SCORES[name] for name in names}
+        if any(score.needs_out_of_bag for score in scores.values()):
+            _ = plan.cells  # workers would each make their own
         return cls(plan, scores, options, measure, {name: score.prepare(plan) for name, score in scores.items()})
 
     @property

@@ -31,9 +31,9 @@ class NeighborSearch:
     Notes
     -----
     The distance is D d_X = sum_i d_i, in double precision. Distances that agree when rounded to 2**-32 are ties,
-    which the example that comes first wins. The search itself runs in single precision where that is safe: it keeps a few
-    candidates more than asked for, their distances are computed again, and rows for which rounding might have hidden a
-    neighbour are sought in double precision. Memory is that of the data once more at most.
+    which the example that comes first wins. The search itself runs in single precision where that is safe: it keeps
+    a few candidates more than asked for, their distances are computed again, and rows for which rounding might have
+    hidden a neighbour are sought in double precision. Memory is that of the data once more at most.
 
     Examples
     --------

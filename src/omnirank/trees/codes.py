@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,79 +25,8 @@ _ROWS_AT_ONCE = 1024
 _MOST_BIT_BYTES = 2**28
 
 
-Coded = TypeVar("Coded", bound="CodedFeatures")
-
-
 @dataclass(frozen=True, eq=False)
-class CodedFeatures(ABC):
-    """Features of a training set, ready for growing trees.
-
-    Attributes
-    ----------
-    table : Table
-        The features as given.
-    """
-
-    table: Table
-
-    @property
-    def kernel(self) -> Callable[..., Any]:
-        """What grows a tree of a space, the cells, weights of rows, settings and a seed."""
-        from omnirank.trees.kernels.grow_tree import grow
-
-        return grow
-
-    def to_send(self: Coded) -> Coded:
-        """Return the same features as they travel to other machines, without the cells that are made of them."""
-        return replace(self)  # without what is cached
-
-    @property
-    @abstractmethod
-    def routing(self) -> Any:
-        """The codes as the routing kernels take them."""
-
-    @property
-    @abstractmethod
-    def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the codes of all numeric features, one after the other, and where each feature starts."""
-
-
-@dataclass(frozen=True, eq=False)
-class SparseFeatures(CodedFeatures):
-    """Non-zero cells only, as the growing kernel takes them."""
-
-    cells: Any
-
-    def with_tests(self, random_tests: bool) -> SparseFeatures:
-        """Return the same cells for trees that try all tests of a feature, or one random test."""
-        from omnirank.trees.kernels.cells import flag
-
-        return replace(self, cells=self.cells._replace(drawn=flag(random_tests)))
-
-    @property
-    def kernel(self) -> Callable[..., Any]:
-        """What grows a tree on non-zero cells."""
-        from omnirank.trees.kernels.sparse import grow_sparse
-
-        return grow_sparse
-
-    @property
-    def routing(self) -> Any:
-        """Cells by row."""
-        from omnirank.trees.kernels.route import CellCodes
-
-        c = self.cells
-        missing = c.row_codes.dtype.type(np.iinfo(c.row_codes.dtype).max)
-        return CellCodes(c.row_starts, c.features, c.row_codes, c.zero.astype(c.row_codes.dtype), missing, c.n_levels)
-
-    @property
-    def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the codes."""
-        return self.cells.values, self.cells.value_starts
-
-
-@dataclass(frozen=True, eq=False)
-class DenseFeatures(CodedFeatures):
+class FeatureCodes:
     """Codes of all cells: ranks of numbers, codes of levels; the largest code means missing.
 
     Attributes
@@ -109,78 +37,56 @@ class DenseFeatures(CodedFeatures):
         Number of levels, 0 for a numeric feature.
     distinct : ndarray (n_features,)
         Features of which all cells are known to differ, so that ordering them takes less.
-    kind : str or None
-        The kind of features that the growing kernel takes (:mod:`omnirank.trees.layout`); None: not laid out.
-    copied : bool
-        Whether small nodes see copies of their rows, never these codes.
     """
 
     codes: np.ndarray
     n_levels: np.ndarray
     distinct: np.ndarray
-    kind: str | None = None
-    copied: bool = False
-
-    def of_kind(self, kind: str, copied: bool = False) -> DenseFeatures:
-        """Return the same codes as a kind of features."""
-        return self if (kind, copied) == (self.kind, self.copied) else replace(self, kind=kind, copied=copied)
-
-    @property
-    def _missing(self) -> Any:
-        return _missing_code(self.codes.dtype)
 
     @cached_property
-    def cells(self) -> Any:
-        """Codes as the growing kernel takes them."""
-        # small nodes read codes by row
-        by_row = np.zeros((0, 0), self.codes.dtype) if self.copied else transposed(self.codes)
+    def _by_row(self) -> np.ndarray:
+        return transposed(self.codes)
+
+    def cells(self, copied: bool = False) -> Any:
+        """Return the codes as the growing kernel takes them.
+
+        Parameters
+        ----------
+        copied : bool
+            Whether small nodes see copies of their rows; otherwise they read codes by row.
+        """
+        by_row = np.zeros((0, 0), self.codes.dtype) if copied else self._by_row
         nominal = (self.n_levels,) if self.n_levels.any() else ()
-        kind = self.kind or ("MixedCodes" if nominal else "NumericCodes")
-        return kernel_type(kind)(*with_missing(self.codes), self.distinct, by_row, *nominal)
-
-    @property
-    def routing(self) -> Any:
-        """Codes by feature."""
-        from omnirank.trees.kernels.route import Codes
-
-        return Codes(self.codes, self._missing, self.n_levels)
-
-    @cached_property
-    def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the codes."""
-        sizes = [
-            0 if n_levels else int((ranks + ranks.dtype.type(1)).max(initial=0))  # a missing code becomes 0
-            for ranks, n_levels in zip(self.codes, self.n_levels, strict=True)
-        ]
-        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        values = np.empty(starts[-1])
-        for f in np.flatnonzero(self.n_levels == 0):
-            known = self.codes[f] != self._missing
-            values[starts[f] : starts[f + 1]][self.codes[f, known]] = self.table.column(int(f))[known]
-        return values, starts
+        make = kernel_type("MixedCodes" if nominal else "NumericCodes")
+        return make(*with_missing(self.codes), self.distinct, by_row, *nominal)
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnFeatures(CodedFeatures):
-    """Values of numeric features, by row or by feature as the kernel reads them, and levels of nominal ones.
+class LaidOut:
+    """Features of a training set, ready for growing trees.
 
     Attributes
     ----------
+    table : Table
+        The features as given.
     kind : str
         The kind of features that the growing kernel takes (:mod:`omnirank.trees.layout`).
     copied : bool
-        Whether small nodes see copies of their rows (of kind `ListedDraws`), since all cells take much memory.
-    n_jobs : int or None
-        Number of workers that rank the features.
+        Whether small nodes see copies of their rows, since all cells take much memory.
+    codes : FeatureCodes, Cells or None
+        Ranks of all or of the non-zero cells; None: random tests read values.
     """
 
+    table: Table
     kind: str
     copied: bool = False
-    n_jobs: int | None = None
+    codes: Any = None
 
     @cached_property
     def cells(self) -> Any:
-        """Values as the growing kernel takes them: no more of them than it reads."""
+        """What the growing kernel takes: no more than it reads."""
+        if self.codes is not None:
+            return self.codes.cells(self.copied) if isinstance(self.codes, FeatureCodes) else self.codes
         matrix, make = _numeric_cells(self.table), kernel_type(self.kind)
         if self.kind == "MixedDraws":
             codes, n_levels = level_codes(self.table)
@@ -191,31 +97,64 @@ class DrawnFeatures(CodedFeatures):
         by_row = np.ascontiguousarray(matrix) if self.copied else np.zeros((0, 0), matrix.dtype)
         return make(unread, transposed(matrix), by_row)
 
-    @cached_property
-    def ranked(self) -> CodedFeatures:
-        """The features as ranks."""
-        return code_features(self.table, n_jobs=self.n_jobs)
-
     @property
-    def routing(self) -> Any:
-        """Ranks by feature."""
-        return self.ranked.routing
+    def kernel(self) -> Callable[..., Any]:
+        """What grows a tree of a space, the cells, weights of rows, settings and a seed."""
+        if self.kind == "Cells":
+            from omnirank.trees.kernels.sparse import grow_sparse
 
-    @property
-    def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the ranks."""
-        return self.ranked.values
+            return grow_sparse
+        from omnirank.trees.kernels.grow_tree import grow
+
+        return grow
+
+    def to_send(self) -> LaidOut:
+        """Return the same features as they travel to other machines, without the cells that are made of them."""
+        return replace(self, codes=replace(self.codes) if isinstance(self.codes, FeatureCodes) else self.codes)
 
 
-def code_features(table: Table, cells: Any = None, n_jobs: int | None = None) -> SparseFeatures | DenseFeatures:
+def lay_out(
+    table: Table, kind: str, copied: bool, cells: Any, random_tests: bool, n_jobs: int | None, coded: dict[bool, Any]
+) -> LaidOut:
+    """Return the features of a table as a kind of kernel takes them.
+
+    Parameters
+    ----------
+    table : Table
+        The features.
+    kind, copied
+        As :func:`omnirank.trees.layout.feature_kind` says.
+    cells : csc_array or None
+        The non-zero cells, where trees are grown on these alone.
+    random_tests : bool
+        Whether one random test of a feature is tried.
+    n_jobs : int or None
+        Number of workers.
+    coded : dict
+        The codes of non-zero (True) and of all cells (False), kept for further kinds.
+    """
+    codes: Any = None
+    on_cells = cells is not None
+    if on_cells or not random_tests:
+        if on_cells not in coded:
+            coded[on_cells] = sparse_codes(cells, table.levels) if on_cells else code_features(table, n_jobs)
+        codes = coded[on_cells]
+    if on_cells:
+        from omnirank.trees.kernels.cells import flag
+
+        codes = codes._replace(drawn=flag(random_tests))
+    features = LaidOut(table, kind, copied, codes)
+    _ = features.cells  # workers would each make their own
+    return features
+
+
+def code_features(table: Table, n_jobs: int | None = None) -> FeatureCodes:
     """Rank-code the features of a table.
 
     Parameters
     ----------
     table : Table
         The features.
-    cells : csc_array, optional
-        Its non-zero cells, where trees are grown on these alone (:mod:`omnirank.trees.layout`).
     n_jobs : int or None
         Number of workers.
 
@@ -227,8 +166,6 @@ def code_features(table: Table, cells: Any = None, n_jobs: int | None = None) ->
     >>> code_features(Table.from_numeric(np.array([[2.5], [-1.0], [np.nan], [2.5]]))).codes
     array([[    1,     0, 65535,     1]], dtype=uint16)
     """
-    if cells is not None:
-        return SparseFeatures(table, sparse_codes(cells, table.levels))
     n_levels = _level_counts(table)
     dtype = _code_type(table.n_rows, n_levels)
     with on_this_machine():
@@ -238,7 +175,7 @@ def code_features(table: Table, cells: Any = None, n_jobs: int | None = None) ->
         parts = parallel_results(partial(_code_block, table, n_levels, dtype), features, n_jobs)
         for some, part in zip(features, parts, strict=True):
             codes[some.start : some.stop], distinct[some.start : some.stop] = part
-    return DenseFeatures(table, codes, n_levels, distinct)
+    return FeatureCodes(codes, n_levels, distinct)
 
 
 def with_missing(codes: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:

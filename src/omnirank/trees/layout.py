@@ -135,8 +135,6 @@ def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_test
         Number of features that a node tries.
     random_tests : bool
         Whether one random test of a feature is tried.
-    sets : bool
-        Whether levels are searched as sets.
 
     Examples
     --------
@@ -148,18 +146,20 @@ def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_test
     >>> [feature_kind(table, None, OneColumn(np.zeros(2)), n, random_tests=True)[0] for n in (4, 5)]
     ['ListedDraws', 'RowDraws']
     """
+    from omnirank.core.kernels.vector import PLAIN
     from omnirank.trees.kernels.grow_tree import LARGE
     from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
     dense = isinstance(space, OneColumn | DenseColumns)
     nominal, n_cells = bool(table.is_nominal.any()), table.n_rows * table.n_columns
     wide = table.n_rows >= np.iinfo(np.uint16).max  # then codes have 32 bits
+    several = dense and not nominal and table.n_columns >= _FEW_FEATURES and not table.n_missing and not PLAIN
     large = n_cells * 8 > LARGE if random_tests else wide and n_cells * 4 > LARGE
     facts = FeatureFacts(
         cells is not None,
         nominal,
         random_tests,
-        random_tests and dense and not nominal and table.n_columns >= _FEW_FEATURES and not table.n_missing,
+        random_tests and several,
         2 * n_tried >= table.n_columns,
         table.dtype == np.float64,
         large and dense and not nominal,

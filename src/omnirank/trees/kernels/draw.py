@@ -217,13 +217,11 @@ def _admissible(features, weight, lo, n, total, min_leaf, floats, threshold, k, 
 
 
 @dispatched(_BY_ROW)
-def draw_block(space, node, features, first, rows, weight, n, base, total, least, work):
-    """Draw thresholds of a block of features into work.found; returns, as bits, which of them have one."""
+def draw_some(space, node, features, first, rows, weight, n, base, total, least, work):
+    """Draw thresholds of the block of features from ``first`` on, or of those that it lists, into work.found.
 
-
-@dispatched(_BY_ROW)
-def draw_listed(space, node, features, rows, weight, n, base, total, least, work):
-    """As draw_block for the features listed in work.ints."""
+    Returns, as bits, which of them have one.
+    """
 
 
 @dispatched(_BY_ROW)
@@ -250,7 +248,7 @@ def _search_blocks(space, node, features, rows, weight, n, total, settings, seed
         for new in range(0, n_features, lanes.BLOCK):
             last = n_features - lanes.BLOCK  # the last block may hold old ones
             first = larger(np.int64(0), smaller(np.int64(new), last))
-            admissible = draw_block(space, node, features, first, rows, weight, n, base, total, least, work)
+            admissible = draw_some(space, node, features, first, rows, weight, n, base, total, least, work)
             for j in range(new - first, lanes.BLOCK):
                 if (admissible >> np.uint64(j)) & np.uint64(1):
                     _judge(space, node, first + j, j, n, total, settings, seed, work)
@@ -290,39 +288,23 @@ def _search_listed(space, node, features, rows, weight, n, total, settings, seed
             else:
                 listed[j] = listed[0]
         n_drawn += n_listed
-        admissible = draw_listed(space, node, features, rows, weight, n, base, total, least, work)
+        admissible = draw_some(space, node, features, work.ints, rows, weight, n, base, total, least, work)
         for j in range(n_listed):
             if (admissible >> np.uint64(j)) & np.uint64(1) and not (more and work.test[FEATURE] >= 0):
                 _judge(space, node, np.int64(listed[j]), j, n, total, settings, seed, work)
     return n_drawn
 
 
-@draw_block.kind(OneColumn)
-def _one_block(space, node, features, first, rows, weight, n, base, total, least, work):
-    cells, sums = features.by_row, node.centred
-    return lanes.draw_values(cells, first, rows, n, weight, work.drawn, base, total, least, work.found, sums)
+@draw_some.kind(OneColumn)
+def _one_draws(space, node, features, first, rows, weight, n, base, total, least, work):
+    cells, drawn, found, copied = features.by_row, work.drawn, work.found, work.floats
+    return lanes.draw_values(cells, first, rows, n, weight, drawn, base, total, least, found, node.centred, copied)
 
 
-@draw_block.kind(DenseColumns)
-def _dense_block(space, node, features, first, rows, weight, n, base, total, least, work):
-    cells, halves = features.by_row, work.halves
-    return lanes.draw_halves(cells, first, rows, n, weight, work.drawn, base, total, least, work.found, halves)
-
-
-@draw_listed.kind(OneColumn)
-def _one_listed(space, node, features, rows, weight, n, base, total, least, work):
-    cells, found, sums = features.by_row, work.found, node.centred
-    return lanes.draw_listed_values(
-        cells, work.ints, rows, n, weight, work.drawn, base, total, least, found, sums, work.floats
-    )
-
-
-@draw_listed.kind(DenseColumns)
-def _dense_listed(space, node, features, rows, weight, n, base, total, least, work):
-    cells, found, halves = features.by_row, work.found, work.halves
-    return lanes.draw_listed_halves(
-        cells, work.ints, rows, n, weight, work.drawn, base, total, least, found, halves, work.floats
-    )
+@draw_some.kind(DenseColumns)
+def _dense_draws(space, node, features, first, rows, weight, n, base, total, least, work):
+    cells, drawn, found, copied = features.by_row, work.drawn, work.found, work.floats
+    return lanes.draw_halves(cells, first, rows, n, weight, drawn, base, total, least, found, work.halves, copied)
 
 
 @left_norm.kind(OneColumn)
