@@ -96,7 +96,7 @@ def test_genie3_and_symbolic_are_as_defined(task, data):
 
 
 def errors_of(task):
-    return [error for error, tasks in losses.ERRORS.items() if task in tasks]
+    return [error for error, tasks in scores.ERRORS.items() if task in tasks]
 
 
 @pytest.mark.every(4)

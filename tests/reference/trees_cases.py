@@ -9,12 +9,11 @@ from scipy import sparse
 from omnirank.core.kernels.vector import PLAIN
 from omnirank.data.table import Table
 from omnirank.trees import space as spaces
-from omnirank.trees.codes import LaidOut, code_features
 from omnirank.trees.kernels import grow_tree as kernels
 from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
 from omnirank.trees.kernels.split import Settings
 from omnirank.trees.kernels.unknown import DenseBlocks
-from omnirank.trees.layout import feature_kind
+from omnirank.trees.layout import LaidOut, code_features, feature_kind
 from reference import trees_growing as reference
 from reference.trees_growing import Node, Problem
 

@@ -43,3 +43,26 @@ def donors(rows, n_features, seed):
         shift = below(state, len(rows))
         out.append(shuffled[shift:] + shuffled[:shift])
     return out
+
+
+def error_sums(nodes, right, features, rows, weight, error, seed):
+    """Sums of the weighted errors of rows: as they are, and their changes when each feature is permuted.
+
+    ``error(row, leaf)`` is the list of the errors of all targets.
+    """
+
+    def values(row):
+        return [x[row] for x in features]
+
+    def total(feature, replacement):
+        found = []
+        for row, other in zip(rows, replacement, strict=True):
+            example = values(row)
+            if feature is not None:
+                example[feature] = features[feature][other]
+            found.append(weight[row] * np.array(error(row, leaf_of(nodes, right, example))))
+        return np.sum(found, axis=0)
+
+    base = total(None, rows)
+    orders = donors(rows, len(features), seed)
+    return base, np.array([total(f, order) - base for f, order in enumerate(orders)])

@@ -10,7 +10,7 @@ import pytest
 import omnirank as om
 from omnirank.core.kernels.vector import PLAIN
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.trees import codes
+from omnirank.trees import layout as codes
 from reference import trees_cases as cases
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="there are no vector instructions")

@@ -12,12 +12,11 @@ from draws import draws
 from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
-from omnirank.trees.codes import LaidOut, code_features
 from omnirank.trees.kernels import spaces as kinds
 from omnirank.trees.kernels.grow_tree import grow
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.unknown import DenseBlocks
-from omnirank.trees.layout import feature_kind
+from omnirank.trees.layout import LaidOut, code_features, feature_kind
 from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases
 from reference import trees_growing as reference

@@ -13,8 +13,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.errors import DataError
 from omnirank.trees import space as spaces
-from omnirank.trees.codes import sparse_codes
-from omnirank.trees.layout import non_zero_cells
+from omnirank.trees.layout import non_zero_cells, sparse_codes
 
 N = 120
 

@@ -9,24 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError, setting
-from omnirank.core.parameters import check, choice
 from omnirank.data.table import is_sparse
-from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.plan import GrowingPlan
+from omnirank.ensembles.scores import ERRORS, check_error
 from omnirank.measures.table import Measure, first_largest, reaches
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.measuring import MEASURES, measure, measure_of, measures_of
+from omnirank.tasks.measuring import measure, measure_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import one_leaf, routing_tests
 
-# Errors of the permutation score, and the tasks for which they are defined; any measure of the task is one, too.
-ERRORS = {
-    "auto": TASKS,
-    "accuracy": TaskNames("classes"),
-    "rrmse": TaskNames("numbers"),
-    "auprc": TaskNames("labels"),
-    "target": TaskNames("classes", "numbers", "labels", "mixed"),
-}
 # Losses of rows by target that are held at once.
 _MOST_LOSSES = 2**18
 
@@ -67,27 +58,6 @@ class ErrorMeasure(Protocol):
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the error of a tree and its growth."""
-
-
-def check_error(error: str, task: str | None = None) -> None:
-    """Raise a ParameterError if there is no such error, or none for this task.
-
-    Examples
-    --------
-    >>> from omnirank.ensembles.errors import check_error
-    >>> check_error("rrmse", "classification")
-    Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
-    """
-    if isinstance(error, str) and error == "auto":
-        return
-    measures = MEASURES if task is None else [one.name for one in measures_of(task)]
-    if isinstance(error, str) and error in ERRORS and error not in measures:
-        tasks = ERRORS[error]
-        if task is not None and task not in tasks:
-            raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
-        return
-    check("permutation_error", error, choice(*dict.fromkeys([*ERRORS, *measures])))
 
 
 def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:

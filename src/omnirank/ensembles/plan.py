@@ -18,8 +18,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.codes import LaidOut, lay_out
-from omnirank.trees.layout import feature_kind, grows_on_cells, non_zero_cells
+from omnirank.trees.layout import LaidOut, feature_kind, grows_on_cells, lay_out, non_zero_cells
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, choice
 from omnirank.core.registry import Method, register, unregister
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import is_sparse
-from omnirank.data.task_registry import TASKS
+from omnirank.data.task_registry import TASKS, TaskNames
 
 if TYPE_CHECKING:
     from omnirank.ensembles.errors import ErrorGrowth, ErrorMeasure, OutOfBag
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 
 # Keeps the stream of permutations apart from that of the same tree's growing.
 _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
+
+# Errors of the permutation score, and the tasks for which they are defined; any measure of the task is one, too.
+ERRORS = {
+    "auto": TASKS,
+    "accuracy": TaskNames("classes"),
+    "rrmse": TaskNames("numbers"),
+    "auprc": TaskNames("labels"),
+    "target": TaskNames("classes", "numbers", "labels", "mixed"),
+}
 
 
 class ScoreOptions(NamedTuple):
@@ -271,6 +281,29 @@ def get_score(importance: Any) -> Score:
     omnirank.core.errors.ParameterError: importance='entropy': choose one of genie3, symbolic, permutation, ...
     """
     return SCORES[check("importance", importance, choice(*SCORES))]
+
+
+def check_error(error: str, task: str | None = None) -> None:
+    """Raise a ParameterError if there is no such error, or none for this task.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.scores import check_error
+    >>> check_error("rrmse", "classification")
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
+    """
+    from omnirank.tasks.measuring import MEASURES, measures_of
+
+    if isinstance(error, str) and error == "auto":
+        return
+    measures = MEASURES if task is None else [one.name for one in measures_of(task)]
+    if isinstance(error, str) and error in ERRORS and error not in measures:
+        tasks = ERRORS[error]
+        if task is not None and task not in tasks:
+            raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
+        return
+    check("permutation_error", error, choice(*dict.fromkeys([*ERRORS, *measures])))
 
 
 def computed_scores(*asked: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import FEW, empty_as_missing, feature_columns
 from omnirank.relational.paths import Feature, Path, new_steps
-from omnirank.trees.codes import FeatureCodes, code_features
+from omnirank.trees.layout import FeatureCodes, code_features
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
 
 # Bytes of the values that are computed at a time; codes, which are kept, take a quarter of that.
@@ -34,7 +34,7 @@ _VALUES_AT_ONCE = 2**26
 
 @dataclass(frozen=True, eq=False)
 class CodedBlock:
-    """The features of one path, coded (see :class:`omnirank.trees.codes.FeatureCodes`).
+    """The features of one path, coded (see :class:`omnirank.trees.layout.FeatureCodes`).
 
     Attributes
     ----------
