@@ -9,7 +9,7 @@ from scipy import sparse
 from omnirank.core.kernels.vector import PLAIN
 from omnirank.data.table import Table
 from omnirank.trees import space as spaces
-from omnirank.trees.kernels import grow_tree as kernels
+from omnirank.trees.kernels import grow as kernels
 from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
 from omnirank.trees.kernels.split import Settings
 from omnirank.trees.kernels.unknown import DenseBlocks

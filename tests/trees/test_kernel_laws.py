@@ -13,7 +13,7 @@ from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
 from omnirank.trees.kernels import spaces as kinds
-from omnirank.trees.kernels.grow_tree import grow
+from omnirank.trees.kernels.grow import grow
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.unknown import DenseBlocks
 from omnirank.trees.layout import LaidOut, code_features, feature_kind

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
-from omnirank.trees.kernels import grow_tree
+from omnirank.trees.kernels import grow as grow_tree
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.split import NumericCodes
 from reference import trees_cases as cases

@@ -497,7 +497,7 @@ def grow_tree(
     """Grow a tree on the examples of positive weight.
 
     A node is what it is in any other tree, with the same random state: where all nodes have the same candidates, the
-    tree is that of :func:`omnirank.trees.kernels.grow_tree.grow`, bit for bit.
+    tree is that of :func:`omnirank.trees.kernels.grow.grow`, bit for bit.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_test
     ['ListedDraws', 'RowDraws']
     """
     from omnirank.core.kernels.vector import PLAIN
-    from omnirank.trees.kernels.grow_tree import LARGE
+    from omnirank.trees.kernels.grow import LARGE
     from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
     dense = isinstance(space, OneColumn | DenseColumns)
@@ -342,7 +342,7 @@ class LaidOut:
             from omnirank.trees.kernels.sparse import grow_sparse
 
             return grow_sparse
-        from omnirank.trees.kernels.grow_tree import grow
+        from omnirank.trees.kernels.grow import grow
 
         return grow
 

@@ -20,7 +20,6 @@ from omnirank.trees.kernels.spaces import (
     DenseColumns,
     OneColumn,
     add_prefix_norms,
-    both_gains,
     centre_again,
     is_far,
     known_gain,
@@ -29,7 +28,6 @@ from omnirank.trees.kernels.spaces import (
     open_node,
     prefix_gains,
     subset_gain,
-    two_scans,
 )
 
 # -- blocks of columns that are known for the same rows ---------------------------------------------------
@@ -53,9 +51,6 @@ class BlockNode(NamedTuple):
     sums: np.ndarray
     weight: np.ndarray  # (blocks, rows)
     totals: np.ndarray
-
-
-both_gains.kind(DenseBlocks)(two_scans)
 
 
 @node_scratch.kind(DenseBlocks)
@@ -326,9 +321,6 @@ def _subset_both(space, node, weight, lo, total, ints, n):
         own, k_known = subset_gain(space.target, node.target, node.weight, 0, known, node.ints, m)
         gain += own
     return allowed_gain(space, gain, k_known, known), k
-
-
-both_gains.kind(TwoParts)(two_scans)
 
 
 @level_sums.kind(TwoParts)
