@@ -14,7 +14,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from reference import trees_cases
 from reference import trees_growing as reference
-from reference.layouts import laid_out
+from reference.layouts import both_plans, laid_out
 from reference.trees_semi_supervised import problem_of
 
 # the refusal of all splits is what some of these data are made for
@@ -34,18 +34,13 @@ def grown_both(X, y, ensemble, w, least, seed=0, weight=None):
     rules = GrowingRules(
         ensemble, bootstrap=False, max_features="all", min_samples_leaf=1, supervision=w, min_labelled_leaf=least
     )
-    found = []
-    for on_cells in (True, False):
-        with laid_out(on_cells):
-            plan = make_plan(om.Dataset(Table.from_numeric(X), y), rules, seed, weight)
-        found.append((plan, plan.grow(0)))
-    thin, full = found[0][0], found[1][0]
-    assert thin.coded.kind == "Cells"
-    assert full.coded.kind != "Cells"
+    data = om.Dataset(Table.from_numeric(X), y)
+    plans = both_plans(data, data, rules, seed, weight)
+    full = plans[1]
     problem = problem_of(full.dataset, w, full.weight, least)
     random_tests = ensemble == "extra-trees"
     expected = reference.grow(problem, full.weight, full.settings, kernel_seed(seed, 0), random_tests)
-    return problem, random_tests, expected, found
+    return problem, random_tests, expected, [(plan, plan.grow(0)) for plan in plans]
 
 
 def labelled_in_leaves(plan, grown):

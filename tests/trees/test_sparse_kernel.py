@@ -10,7 +10,7 @@ import omnirank as om
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.trees.tree import tree_from_grown
-from reference.layouts import laid_out
+from reference.layouts import assert_same_splits, both_plans, laid_out
 
 TARGETS = ("labels", "number", "numbers")
 
@@ -42,23 +42,10 @@ def grow_both(X, y, ensemble, seed, levels=None, **rules):
     return [(plan, plan.grow(0)) for plan in plans]
 
 
-def both_plans(thin, full, *arguments):
-    """Plans on non-zero cells and on all cells."""
-    plans = []
-    for dataset, on_cells in ((thin, True), (full, False)):
-        with laid_out(on_cells=on_cells):
-            plans.append(make_plan(dataset, *arguments))
-        assert (plans[-1].coded.kind == "Cells") == on_cells
-    return plans
-
-
 def assert_same_tree(sparse_side, dense_side):
     (thin_plan, thin), (full_plan, full) = sparse_side, dense_side
-    assert thin.feature.tolist() == full.feature.tolist()
-    assert thin.right.tolist() == full.right.tolist()
+    assert_same_splits(thin, full, atol=1e-9)
     assert thin.missing_left.tolist() == full.missing_left.tolist()
-    np.testing.assert_allclose(thin.gain, full.gain, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(thin.weight, full.weight)
     assert thin.depth.tolist() == full.depth.tolist()
     for node in range(len(thin.feature)):
         rows = [set(t.rows[t.first[node] : t.last[node]].tolist()) for t in (thin, full)]

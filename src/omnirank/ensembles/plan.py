@@ -450,8 +450,8 @@ class GrowingData:
         kind, copied = feature_kind(dataset.features, cells, space, n_tried, rules.random_tests)
         coded = lay_out(dataset.features, kind, copied, cells, rules.random_tests, self.n_jobs, self._codes)
         task = get_task(dataset.task)
-        made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
-        plan = GrowingPlan(*made, self.groups)
+        arguments = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
+        plan = GrowingPlan(*arguments, self.groups)
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
             warnings.warn(
                 "extra trees without bootstrap that see all features, most of them binary, are nearly the same "

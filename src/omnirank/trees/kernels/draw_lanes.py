@@ -17,9 +17,9 @@ from omnirank.trees.kernels.candidates import REDRAW_KEY
 # Features that are drawn at once: neighbours, or fewer that are listed and copied side by side.
 BLOCK, FEW = 16, 8
 
-# Rows of the array that holds what is found, a number per feature: the threshold, and sums over the rows up to it.
+# Rows of the array that holds draws, a number per feature: the threshold, and sums over the rows up to it.
 THRESHOLD, LEFT_WEIGHT, LEFT_VALUE = 0, 1, 2
-N_FOUND = 3
+N_DRAWN = 3
 
 # Rows that fit a word of bits.
 ROWS = 64
@@ -284,9 +284,9 @@ def _make_draw(with_values):
         return b.zext(b.bitcast(b.load(active), flags), ir.IntType(64))
 
     @intrinsic
-    def draw(typing_context, cells, first, rows, n, weight, drawn, base, total, least, found, extra, copied):
+    def draw(typing_context, cells, first, rows, n, weight, drawn, base, total, least, draws, extra, copied):
         start = first if isinstance(first, types.Array) else place
-        arguments = cells, start, rows, place, weight, drawn, word, number, number, found, extra, copied
+        arguments = cells, start, rows, place, weight, drawn, word, number, number, draws, extra, copied
         return word(*arguments), generate
 
     return draw
@@ -327,13 +327,13 @@ def _make_half_norm(lanes):
     return norm
 
 
-# draw_L(cells, first, rows, n, weight, drawn, base, total, least, found, extra, copied): draws a threshold for each of
+# draw_L(cells, first, rows, n, weight, drawn, base, total, least, draws, extra, copied): draws a threshold for each of
 #     the features first to first + 15 of which drawn[feature] is not 0; where ``first`` is an array, for the first 8
 #     features of its first row, of which drawn[0 to 7] are not 0, and whose cells are copied side by side to the
 #     columns of ``copied``. A threshold lies between the feature's cells in the n rows, uniform among those that leave
 #     at least ``least`` of the total weight on both sides; the random state of a feature is mix(base ^ feature). It is
-#     written to ``found``, with the weight on its left. Returns, as bits, which features have such a threshold.
-# draw_values: ``extra`` has a value for each row, of which the sum on the left is written to ``found``.
+#     written to ``draws``, with the weight on its left. Returns, as bits, which features have such a threshold.
+# draw_values: ``extra`` has a value for each row, of which the sum on the left is written to ``draws``.
 # draw_halves: bit i % 64 of extra[i // 64, j] is whether row i is on the left of the threshold of feature number j.
 # half_norm_L(matrix, column, halves, j, right, n): |sum of the rows on the left (or on the right) over L columns|^2
 draw_values, draw_halves = _make_draw(True), _make_draw(False)
