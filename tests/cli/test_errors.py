@@ -97,7 +97,6 @@ ERRORS = [
     ("rank t.csv -t size -m relieff", "does not handle regression: choose the method relief"),
     ("info t.csv --task guess", "guess"),
     ("methods --task guess", "--task guess: choose one of classification"),
-    ("experiment run plan.toml --backend slurm", "--backend slurm: choose 'processes' or 'dask'"),
     # reading
     ("info t.csv --read header=maybe", "--read header=maybe: choose"),
     ("info t.csv --read header", "--read header: write NAME=VALUE"),

@@ -64,6 +64,7 @@ MISTAKES = {
     ),
     "data twice": (HEAD.replace('"wine"', '"iris"'), r"\[\[data\]\]: 'iris' is there twice"),
     "two sources": (HEAD + 'path = "a.csv"\n', "give one of sample, path or train"),
+    "several tables": (HEAD + method("relational-genie3"), "use = 'relational-genie3': choose one of"),
     "no test": (HEAD + '[[data]]\ntrain = "a.arff"\n', "train and test come together"),
     "no file": (HEAD + '[[data]]\ntrain = []\ntest = "b.arff"\n', "train lists no file"),
     "a number": (

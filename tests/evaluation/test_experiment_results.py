@@ -318,7 +318,6 @@ def test_mistakes_are_one_line(command, path, tmp_path):
     assert "choose 'accuracy' or 'kappa'" in command("compare", path, "--measure", "accurate", code=2)
     plan = write_plan(tmp_path, method("univariat"))
     assert "did you mean 'univariate'" in command("experiment", "run", plan, code=2)
-    assert "not an amount of memory" in command("experiment", "run", plan, "--memory", "much", code=2)
 
 
 def test_the_example_is_printed(command):

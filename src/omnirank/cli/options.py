@@ -167,7 +167,6 @@ _OPTION_OF = {
     "exclude": "--ignore",
     "k": "--top",
     "keys": "--key",
-    "memory_limit": "--memory",
     "n_folds": "--folds",
     "n_jobs": "--jobs",
     "n_neighbors": "--neighbors",
