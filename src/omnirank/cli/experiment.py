@@ -47,17 +47,11 @@ def run(
     jobs: options.Jobs = -1,
 ) -> None:
     """Run the jobs of a plan that are not done. Exit code 1: some jobs have failed."""
-    from omnirank.evaluation.experiments.run import Listeners, run_plan
+    from omnirank.evaluation.experiments.run import run_plan
 
     try:
         with ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
-            summary = run_plan(
-                plan,
-                n_jobs=jobs,
-                store=store,
-                retry_failed=retry_failed,
-                listeners=Listeners(advance, note),
-            )
+            summary = run_plan(plan, n_jobs=jobs, store=store, retry_failed=retry_failed, progress=advance, note=note)
     except KeyboardInterrupt as stop:
         ended = isinstance(stop, Terminated)
         note(f"{'terminated' if ended else 'interrupted'}: what is recorded stays; run the same command to continue")

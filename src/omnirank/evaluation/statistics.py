@@ -789,7 +789,6 @@ def latex_text(text: str) -> str:
 
 
 _FORMS = ("variance", "std")
-_OVER_RUNS = ("best", "median")
 _N_CLUSTERS = 8
 
 
@@ -799,7 +798,6 @@ def clustering_hypothesis(
     form: str = "variance",
     n_clusters: int | None = None,
     n_runs: int = 5,
-    over_runs: str = "best",
     random_state: RandomState = None,
 ) -> float:
     """Return how far clusters of the features, found without the target, agree with it.
@@ -818,9 +816,7 @@ def clustering_hypothesis(
     n_clusters : int, optional
         By default the number of classes, 8 for other tasks.
     n_runs : int
-        Runs of k-means from different starts.
-    over_runs : {"best", "median"}
-        Which of the runs to return.
+        Runs of k-means from different starts; the best one counts.
     random_state : None, int, RandomState or Generator
         Seed of the starts.
 
@@ -839,7 +835,6 @@ def clustering_hypothesis(
     if data.target is None or not data.labelled.any():
         raise DataError(f"{data.name} has no known target to compare clusters with")
     check("form", form, choice(*_FORMS))
-    check("over_runs", over_runs, choice(*_OVER_RUNS))
     check("n_runs", n_runs, count(1))
     known = data.labelled
     target = data.target.take(known)
@@ -856,7 +851,7 @@ def clustering_hypothesis(
         agreements.append(
             _rand_index(target, clusters) if is_classes else explained_by_clusters(columns, clusters, form)
         )
-    return float(np.max(agreements) if over_runs == "best" else np.median(agreements))
+    return float(np.max(agreements))
 
 
 def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form: str = "variance") -> float:

@@ -8,7 +8,7 @@ from typing import Any
 from omnirank.core.immutable import thawed_json
 from omnirank.core.ranking.certainty import COPIES_TEST, OUT_OF_BAG_TEST
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.text import counted
+from omnirank.core.text import counted, top_of
 from omnirank.data.dataset import FileSource
 from omnirank.ensembles.plan import GrowingRules, features_per_node
 from omnirank.report.judgement import CORRECTION, p_value_test
@@ -92,7 +92,7 @@ def _judged(subject: Subject) -> list[str]:
     if halves is None:
         return []
     own, same = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform"))
-    how = "with scores as weights" if halves.top is None else f"by the top {halves.top} features"
+    how = "with scores as weights" if halves.top is None else f"by {top_of(halves.top)}"
     same_of = "equal weights" if halves.top is None else "all features"
     parts = [
         f"Rankings were judged by {counted(halves.judge.n_neighbors, 'nearest neighbour')}, {how}, on {halves.n} "
@@ -101,7 +101,7 @@ def _judged(subject: Subject) -> list[str]:
     if not subject.why_no_cut:
         parts.append(f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.")
     k, index = halves.stability.k, halves.stability.indices["top_k"].value
-    return [*parts, f"The stability of the top {k} over these halves was {index:.2f} (index of Nogueira et al.)."]
+    return [*parts, f"The stability of {top_of(k)} over these halves was {index:.2f} (index of Nogueira et al.)."]
 
 
 def references(subject: Subject) -> list[str]:

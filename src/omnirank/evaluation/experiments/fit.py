@@ -9,7 +9,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import product
@@ -226,9 +225,6 @@ def _models(methods: Mapping[str, dict[str, Any]], train: Dataset, seed: int) ->
 
 # -- the jobs of one fit --------------------------------------------------------------------------
 
-# What this process has fitted before, and how many examples are enough to compile what a fit needs.
-_warm: set[str] = set()
-_FEW = 40
 # The users' code that this process has imported, by method and task.
 _own: dict[tuple[str, str], str] = {}
 
@@ -310,7 +306,6 @@ def _parts(spec: Mapping[str, Any]) -> FoldParts:
 
 def _fitted(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> dict[str, _Fitted]:
     """Fit once for all jobs; where that fails, each on its own, so that one does not fail the others."""
-    _warm_up(specs, train)
     start = time.perf_counter()
     try:
         methods = {key: _method(spec, train) for key, spec in specs.items()}
@@ -321,20 +316,6 @@ def _fitted(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> dict[str,
         if len(specs) == 1:
             return {key: _Fitted(None, 0.0, error) for key in specs}
     return {key: fitted for key, spec in specs.items() for key, fitted in _fitted({key: spec}, train).items()}
-
-
-def _warm_up(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> None:
-    """Fit to a few examples where this process fits the like for the first time: compiling is not part of the time."""
-    first = next(iter(specs.values()))
-    fit = fit_parts(first["method"])[0]
-    mark = canonical_json([fit, first["data"]["fingerprint"]])
-    ours = str(fit.get("ranker", "omnirank.")).startswith("omnirank.")
-    if mark in _warm or "grid" in first["method"] or not ours or train.n_examples <= 2 * _FEW:
-        return
-    _warm.add(mark)
-    rows = np.concatenate([np.flatnonzero(mask)[:_FEW] for mask in (train.labelled, ~train.labelled)])
-    with suppress(Exception):  # too few examples for the method, perhaps
-        models_of_one_fit({key: spec["method"] for key, spec in specs.items()}, train.take(rows), first["seed"])
 
 
 def _method(spec: Mapping[str, Any], train: Dataset) -> Mapping[str, Any]:

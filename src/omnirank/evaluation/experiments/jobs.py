@@ -42,8 +42,7 @@ def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str,
     """How a method is judged: the number of top features where there are several, that of neighbours, all in detail."""
     if method.use in PREDICTORS:
         return [("", 0, {name: value for name, value in evaluation.parameters.items() if name in OF_MEASURES})]
-    named = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
-    same = {name: value for name, value in named.items() if value is not None} | dict(evaluation.parameters)
+    same = dict(evaluation.parameters)
     tops = same.get("top")
     sized = [(f"top={top}", same | {"top": top}) for top in tops] if isinstance(tops, list) else [("", same)]
     counts: list[tuple[int, dict[str, Any]]] = [(k, {"n_neighbors": k}) for k in evaluation.n_neighbors] or [(0, {})]

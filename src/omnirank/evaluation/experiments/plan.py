@@ -108,9 +108,7 @@ class FoldScheme:
 class Evaluation:
     """How a ranking is judged: by the predictions of neighbours in a distance that weighs features by it."""
 
-    predictor: str | None = None
     n_neighbors: tuple[int, ...] = ()
-    neighbors: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -506,17 +504,13 @@ def _evaluation(table: _Table) -> Evaluation:
     """How rankings are judged; a value that cannot be meant is refused at once."""
     table.refuse_others([name for name in inspect.signature(evaluate).parameters if name not in _NOT_OF_EVALUATION])
     domains = {"variant": choice(*VARIANTS), "variance": choice(*VARIANCES), "threshold": number(0, 1)}
-    domains |= {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO}
+    domains |= {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO, "predictor": choice(*NEIGHBOR_PREDICTORS)}
+    domains["neighbors"] = choice(*NEIGHBORS)
     parameters = {key: table.get(key, domain) for key, domain in domains.items() if key in table}
     tops = table.counts("top", least=1)
     if tops:
         parameters["top"] = list(tops) if len(tops) > 1 else tops[0]
-    return Evaluation(
-        predictor=table.get("predictor", choice(*NEIGHBOR_PREDICTORS)),
-        n_neighbors=table.counts("n_neighbors", least=1),
-        neighbors=table.get("neighbors", choice(*NEIGHBORS)),
-        parameters=parameters,
-    )
+    return Evaluation(table.counts("n_neighbors", least=1), parameters)
 
 
 def _shown(value: Any) -> str:

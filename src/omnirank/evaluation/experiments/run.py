@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -57,26 +57,18 @@ class RunSummary:
     n_new: int
 
 
-@dataclass(frozen=True)
-class Listeners:
-    """What is called while a run goes on: ``progress(n_finished, n_jobs)`` and ``note(text)``."""
-
-    progress: Callable[[int, int], None] = field(default=lambda finished, total: None)
-    note: Callable[[str], None] = field(default=lambda text: None)
-
-
 def run_plan(
     plan: StudyPlan | PathLike | Mapping[str, Any],
     *,
     n_jobs: int = 1,
     store: PathLike | None = None,
     retry_failed: bool = False,
-    listeners: Listeners | None = None,
+    progress: Callable[[int, int], None] = lambda finished, total: None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> RunSummary:
     """Run the jobs of a plan that are not done.
 
-    A run may be killed at any moment and started again. One run uses a store at a time; on several machines, run plans
-    of some data sets each, with a store each.
+    A run may be killed at any moment and started again. One run uses a store at a time.
 
     Parameters
     ----------
@@ -89,8 +81,8 @@ def run_plan(
         The store; by default beside the plan, with the ending ``.sqlite``.
     retry_failed : bool
         Whether jobs that failed before are run again.
-    listeners : Listeners, optional
-        Called with the progress.
+    progress, note : callable
+        Called with the numbers of finished and of all jobs while the run goes on, and with what there is to say.
 
     Returns
     -------
@@ -118,8 +110,7 @@ def run_plan(
         raise ParameterError(f"a plan that is no file has no place for its results: give {place}")
     plan = plan if isinstance(plan, StudyPlan) else read_plan(plan)
     where = plan.store_path if store is None else Path(store)
-    heard = listeners or Listeners()
-    jobs, tasks = _planned(plan, heard)  # before an empty store is made
+    jobs, tasks = _planned(plan, note)  # before an empty store is made
     with Store(where, create=True) as opened, opened.used_by_one_run():
         opened.enlist(plan.name, study_facts(plan, tasks, (member for member, _ in jobs)), jobs)
         states = opened.states(plan.name)
@@ -131,14 +122,14 @@ def run_plan(
         n_new = 0
         if fits:
             workers = WorkerPool(min(worker_count(n_jobs), len(fits)))
-            n_new = _work(workers, [_order(plan, specs) for specs in fits.values()], opened, heard, len(states))
+            n_new = _work(workers, [_order(plan, specs) for specs in fits.values()], opened, progress, len(states))
         return RunSummary(where, plan.name, opened.counts(plan.name), n_new)
 
 
 # -- planning -------------------------------------------------------------------------------------
 
 
-def _planned(plan: StudyPlan, heard: Listeners) -> tuple[list[tuple[Member, Job]], dict[str, str]]:
+def _planned(plan: StudyPlan, note: Callable[[str], None]) -> tuple[list[tuple[Member, Job]], dict[str, str]]:
     """The jobs of a plan and the task of each data set; all files must be there before the first is read."""
     jobs: list[tuple[Member, Job]] = []
     tasks: dict[str, str] = {}
@@ -157,7 +148,7 @@ def _planned(plan: StudyPlan, heard: Listeners) -> tuple[list[tuple[Member, Job]
             raise DataError(f"{_place(plan, number)}: {error}") from error
         tasks[entry.name] = loaded.dataset.task
         if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
-            heard.note(f"data set {entry.name!r} has no target: its task is {tasks[entry.name]}")
+            note(f"data set {entry.name!r} has no target: its task is {tasks[entry.name]}")
         del loaded  # one data set at a time is in memory
     return jobs, tasks
 
@@ -178,14 +169,16 @@ def _order(plan: StudyPlan, specs: dict[str, Any]) -> dict[str, Any]:
 # -- working --------------------------------------------------------------------------------------
 
 
-def _work(workers: WorkerPool, orders: list[dict[str, Any]], store: Store, heard: Listeners, n_jobs: int) -> int:
+def _work(
+    workers: WorkerPool, orders: list[dict[str, Any]], store: Store, progress: Callable[[int, int], None], n_jobs: int
+) -> int:
     """Compute and record until nothing is left; return how many jobs were finished."""
     n_open, n_new = sum(len(order["specs"]) for order in orders), 0
     waiting = iter(orders)
     running: set[Future[dict[str, Any]]] = set()
     try:
         while True:
-            heard.progress(n_jobs - n_open + n_new, n_jobs)
+            progress(n_jobs - n_open + n_new, n_jobs)
             for order in islice(waiting, max(0, workers.n_at_once - len(running))):
                 running.add(workers.submit(order))
             if not running:
