@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import textwrap
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from benchmarks import (
     machine_facts,
 )
 from benchmarks import __main__ as command
-from benchmarks._declare import discover, select
 from benchmarks._measure import Comparison, Timing
 from benchmarks._report import DETAILS, PAGE, as_details, as_markdown, describe, missed
 from benchmarks._results import as_record, changes, previous_record, read_records, write_record
@@ -70,63 +68,6 @@ def test_bars():
     assert figure("growth", 2.5, bar=Bar(at_most=2)).met() is False
     with pytest.raises(ValueError, match="at_least or at_most"):
         Bar()
-
-
-# -- finding --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package of two benchmark modules, one of each kind."""
-    folder = tmp_path / "sample_benchmarks"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "other.py").write_text("raise AssertionError('only bench_* is imported')")
-    (folder / "bench_decorated.py").write_text(
-        textwrap.dedent(
-            '''
-            from benchmarks import benchmark, figure
-
-            @benchmark
-            def first_case(quick):
-                """The first."""
-                return figure("n", 1 if quick else 1000)
-
-            @benchmark("second")
-            def anything(quick):
-                return [figure("a", 1), [figure("b", 2)]]
-            '''
-        )
-    )
-    (folder / "bench_plain.py").write_text(
-        textwrap.dedent(
-            '''
-            """Plain figures."""
-            from benchmarks import Bar, figure
-            from sample_benchmarks.bench_decorated import first_case
-
-            def run():
-                case = {"size": 3, "remark": "text"}
-                return {"seconds": 1.5, "case": case, "x": figure("y", 1, bar=Bar(at_most=2))}
-            '''
-        )
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    return folder.name
-
-
-def test_discovery_finds_both_kinds_once(package):
-    found = {item.name: item for item in discover(package)}
-    assert list(found) == ["first-case", "plain", "second"]
-    assert found["first-case"].description == "The first."
-    assert [item.has_quick for item in found.values()] == [True, False, True]
-    assert [result.value for result in found["first-case"].run(quick=True)] == [1.0]
-    assert [result.name for result in found["second"].run()] == ["a", "b"]
-    plain = [(result.name, result.value) for result in found["plain"].run()]
-    assert plain == [("seconds", 1.5), ("case / size", 3.0), ("y", 1.0)]
-    assert [item.name for item in select(discover(package), ["decorated"])] == ["first-case", "second"]
-    with pytest.raises(KeyError):
-        select(discover(package), ["third"])
 
 
 # -- keeping and comparing ------------------------------------------------------------------------

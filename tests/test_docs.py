@@ -6,7 +6,6 @@ import re
 import shlex
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from docs._api_groups import GROUPS, MODULES
@@ -178,53 +177,3 @@ def test_commands_are_run_and_what_they_print_is_compared(tmp_path, monkeypatch)
         run_block(Block("console", "$ omnirank info absent.csv\n", 1), "page", {})
     with pytest.raises(AssertionError, match="methods --csv"):
         run_block(Block("console", "$ omnirank methods --csv\nmethod,other\n", 1), "page", {})
-
-
-# -- what Sphinx adds -----------------------------------------------------------------------------
-
-DRAWN = """
-```python
-from matplotlib.figure import Figure
-
-Figure().subplots().set_title("a picture")
-print("printed")
-```
-
-```python hidden
-secret = 1
-```
-
-```console
-$ omnirank --version
-```
-"""
-
-
-def shown_page(folder, monkeypatch, text: str) -> str:
-    pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    environment = SimpleNamespace(doc2path=lambda name: f"{name}.md")
-    source = [text]
-    import_module("_shown").show_outcomes(SimpleNamespace(srcdir=folder, env=environment), "guide/page", source)
-    return source[0]
-
-
-def test_pages_show_what_their_code_prints_and_draws(tmp_path, monkeypatch):
-    page = shown_page(tmp_path, monkeypatch, DRAWN)
-    assert "```text\nprinted\n```" in page
-    assert "![a picture](/_pictures/guide-page-1.svg)" in page
-    assert (tmp_path / "_pictures" / "guide-page-1.svg").read_text().startswith("<?xml")
-    assert "secret" not in page
-    assert f"$ omnirank --version\nomnirank {omnirank.__version__}\n" in page
-
-
-def test_code_that_fails_is_a_warning_of_the_build(tmp_path, monkeypatch):
-    told = []
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    pytest.importorskip("sphinx")
-    monkeypatch.setattr(import_module("_shown")._log, "warning", lambda *args, **options: told.append((args, options)))
-    page = shown_page(tmp_path, monkeypatch, "```python\n1 / 0\n```\nmore\n")
-    assert page == "```python\n1 / 0\n```\nmore\n"
-    [(args, options)] = told
-    assert args[1:3] == (2, "ZeroDivisionError")
-    assert options == {"location": "guide/page"}

@@ -84,8 +84,7 @@ class Halves:
 
     def values(self, of: str) -> np.ndarray:
         """Return the values of ``"worth"``, ``"uniform"`` or ``"random"`` (the mean of those of a half), by half."""
-        found = [getattr(half, of) for half in self.halves]
-        return np.array([np.mean(value) for value in found])
+        return np.array([np.mean(getattr(half, of)) for half in self.halves])
 
     @property
     def baseline(self) -> str:

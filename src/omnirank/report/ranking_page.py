@@ -124,12 +124,12 @@ def write_report(
         # what was ranked in parts need not be the same to the last bit
         subject.repeats = None
     with drawing():
-        made = [(group, key, heading, make(subject)) for group, key, heading, make in _SECTIONS]
+        contents = [(group, key, heading, make(subject)) for group, key, heading, make in _SECTIONS]
     sections = [
         Section(key, heading, left_out=content, group=group)
         if isinstance(content, str)
         else Section(key, heading, content, group=group)
-        for group, key, heading, content in made
+        for group, key, heading, content in contents
         if content is not None
     ]
     write_page(path, title or f"{name}: which features matter", sections)

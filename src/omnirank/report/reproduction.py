@@ -185,11 +185,11 @@ def changed_parameters(ranking: Ranking) -> dict[str, Any] | None:
     None where the method is not registered, or where the ranking does not keep what was given.
     """
     method = known_method(ranking)
-    found = thawed_json(ranking.parameters)
-    if method is None or found.get(_NOT_RECORDED) is not None:
+    recorded = thawed_json(ranking.parameters)
+    if method is None or recorded.get(_NOT_RECORDED) is not None:
         return None
     defaults = {name: known.default for name, known in inspect.signature(method.load()).parameters.items()}
-    changed = {name: value for name, value in found.items() if name in defaults and value != defaults[name]}
+    changed = {name: value for name, value in recorded.items() if name in defaults and value != defaults[name]}
     seed = seed_of(ranking)
     if "random_state" in defaults and seed is not None:
         changed["random_state"] = seed
