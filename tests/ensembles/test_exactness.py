@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.errors import DataError, OmnirankError, ParameterError
+from omnirank.errors import DataError
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
@@ -144,17 +144,6 @@ def test_a_target_without_any_level_is_predicted_as_unknown():
 def test_a_target_without_known_values_has_one_per_example(y):
     with pytest.raises(DataError, match="30"):
         om.Dataset(np.zeros((30, 2)), y)
-
-
-@pytest.mark.parametrize(
-    "class_weight",
-    [{"a": "x"}, {"a": [1, 2]}, {"a": 1j}, [3], [None], [[]], {"a": 1e308, "b": 1e308}, {"a": 1e120}, {"a": -1.0}],
-)
-def test_class_weights_that_are_no_weights_are_refused(class_weight):
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    with pytest.raises(OmnirankError, match="class_weight") as raised:
-        om.PCTClassifier(class_weight=class_weight).fit(X, np.where(X[:, 0] > 0, "a", "b"))
-    assert isinstance(raised.value, ParameterError)
 
 
 @pytest.mark.parametrize(

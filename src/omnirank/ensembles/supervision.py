@@ -20,18 +20,21 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.resampling import dealt_folds
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.scores import mean_scores
-from omnirank.ensembles.unbiased import route, routed_cells
 from omnirank.tasks import ClusteringColumns, get_task, plain_columns
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.measuring import measure, measure_of
 from omnirank.trees.prediction import add_rows
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
+from omnirank.trees.tree import route
 
 # What a dict ``supervision`` may hold: how "cv" differs from the papers.
 _CHOICES = {"levels": listed(number(0, 1)), "folds": count(2), "measure": choice(None) | TEXT}
-# Levels of "auto" and of "cv".
-_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Levels of "auto" for predictors and for rankings. Trees that ignore the target often predict better than trees that
+# fit a few labels by many features, but their ranking does not depend on the target.
+PREDICTOR_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+RANKING_LEVELS = PREDICTOR_LEVELS[1:]
+# Levels of "cv".
 _CV_LEVELS = tuple(i / 10 for i in range(11))
 _FOLDS = 3
 # "auto" compares forests of a fifth of the trees, at most ten: so choosing costs at most three times the fit.
@@ -90,11 +93,14 @@ class ToFit:
         How they are pruned; None: not at all.
     seconds : float or None
         Time to choose a level; None: no limit.
+    levels : tuple of float
+        Levels of "auto".
     """
 
     n_trees: int
     pruning: Pruning | None = None
     seconds: float | None = None
+    levels: tuple[float, ...] = PREDICTOR_LEVELS
 
 
 def resolve_level(
@@ -157,7 +163,7 @@ def resolve_supervision(given: Any, data: GrowingData, rules: GrowingRules, to_f
         return Supervision(0.0, "the known target values are all the same")
     n_trees, levels, n_folds = to_fit.n_trees, _CV_LEVELS, _FOLDS
     if given == "auto":
-        n_trees, levels = max(1, min(_MOST_TREES, n_trees // _SHARE)), _LEVELS
+        n_trees, levels = max(1, min(_MOST_TREES, n_trees // _SHARE)), to_fit.levels
     asked = given if isinstance(given, Mapping) else {}
     levels, n_folds = tuple(map(float, asked.get("levels", levels))), int(asked.get("folds", n_folds))
     compared = _Comparison(data, rules, replace(to_fit, n_trees=n_trees), levels, n_folds)
@@ -266,10 +272,11 @@ class _Comparison:
 @singledispatch
 def left_out_work(plan: GrowingPlan, pruning: Pruning | None) -> Callable[[int], tuple[np.ndarray, Any]]:
     """Return what grows tree i and predicts the examples that the plan leaves out; other plans have their own way."""
-    return partial(_left_out_means, plan, pruning, routed_cells(plan))
+    _ = plan.cells  # workers would each make their own
+    return partial(_left_out_means, plan, pruning)
 
 
-def _left_out_means(plan: GrowingPlan, pruning: Pruning | None, cells: Any, i: int) -> tuple[np.ndarray, Any]:
+def _left_out_means(plan: GrowingPlan, pruning: Pruning | None, i: int) -> tuple[np.ndarray, Any]:
     """Places of the examples that are left out, among themselves, and what tree i predicts for them.
 
     They go down the tree as they do for the score of a ranking: other kernels would have to be compiled.
@@ -277,7 +284,7 @@ def _left_out_means(plan: GrowingPlan, pruning: Pruning | None, cells: Any, i: i
     assert plan.left_out is not None
     left_out = np.flatnonzero(plan.left_out)
     grown = plan.pruned(pruning, i)
-    first, last, rows = route(plan, grown, left_out, cells)
+    first, last, rows = route(grown, plan.dataset.features, left_out, plan.cells)
     leaves = np.flatnonzero(grown.feature < 0)  # in preorder, as their rows are
     values, value_row = node_means(grown, plan.columns)
     return np.searchsorted(left_out, rows), values[np.repeat(value_row[leaves], last[leaves] - first[leaves])]
