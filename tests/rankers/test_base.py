@@ -209,7 +209,7 @@ def test_weight_zero_is_no_example_and_weight_two_is_two():
 
 
 def test_labels_of_weight_zero_are_no_labels():
-    with pytest.raises(DataError, match="all examples with a known target weigh 0"):
+    with pytest.raises(DataError, match="both a known target value and a positive weight"):
         ranker().fit(X, np.where(np.arange(30) < 9, Y, np.nan), sample_weight=np.arange(30) >= 9)
 
 

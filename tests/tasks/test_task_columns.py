@@ -165,6 +165,14 @@ def test_offsets_do_not_spoil_variances(offset, dtype):
     assert impurity(columns, clustering, slice(None)) == pytest.approx(1.0, rel=1e-12)
 
 
+def test_a_label_that_only_light_examples_lack_keeps_its_variance():
+    target = Target.labels(sparse.csr_array([[1.0, 1.0], [1.0, np.nan], [0.0, 0.0]]), ["a", "b"])
+    columns, weight = get_task("multi-label").columns(target), np.array([1.0, 1e12, 1e-2])
+    clustering = clustering_columns(columns, weight)
+    exact = np.array([1e12 * 1e-2 / 1e24, 1e-2 / 1.01**2])
+    np.testing.assert_allclose(clustering.weights * exact, 0.5, rtol=1e-9)
+
+
 def test_thousands_of_sparse_labels_are_not_made_dense(monkeypatch):
     rng = np.random.default_rng(0)
     values = sparse.csr_array(rng.random((1600, 4125)) < 0.005)

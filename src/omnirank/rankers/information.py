@@ -528,7 +528,7 @@ class _Scored:
             targets += [(_class_variable(own, v), float(own.weights[v])) for v in varying]
         for j in self.numbers:
             variable = Variable.of_numbers(target.values[:, j])
-            if np.nanmax(variable.values) > np.nanmin(variable.values):
+            if np.fmax.reduce(variable.values) > np.fmin.reduce(variable.values):  # NaN where no value is known
                 targets.append((variable, 1.0))
         return targets
 
