@@ -125,7 +125,7 @@ ERRORS = [
     ("rank " + SHOP + "--set by=row", "by='row'"),
     ("tree " + SHOP + "--set pruning=m5", "no such parameter"),
     ("evaluate " + SHOP + "-m genie3", "--method is for one table"),
-    ("evaluate " + SHOP + "--folds 2 --set preset=all", "preset='all'"),
+    ("evaluate " + SHOP + "--folds 2 --set aggregates=all", "aggregates='all'"),
     (RANK + "-m relational-genie3", "takes a RelationalDataset"),
     ("features " + SHOP + "--aggregates meen -o o.csv", "did you mean 'mean'"),
     ("features " + SHOP + "-o o.doc", "the ending must be one of"),

@@ -23,6 +23,7 @@ from omnirank.evaluation.cross import top_sizes
 from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.evaluation.stability import Stability
 from omnirank.rankers.refits import fresh_copy, run_refits
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.report.halves import CLEARLY, Halves, JudgedHalf, halved, why_no_halves
 from omnirank.report.page import inline_svg
 
@@ -68,6 +69,8 @@ class Subject:
         Whether the ranking has the fingerprint of the data that were given.
     no_data : str
         Why there are no data.
+    database : RelationalDataset or None
+        What was ranked, if it is several tables.
     stages : dict of int to Ranking
         Rankings after fewer trees or iterations.
     halves : Halves or None
@@ -93,6 +96,7 @@ class Subject:
     command: str | None = None
     same_data: bool = True
     no_data: str = NO_DATA
+    database: RelationalDataset | None = None
     stages: dict[int, Ranking] = field(default_factory=dict)
     halves: Halves | None = None
     shuffled: np.ndarray | None = None
