@@ -349,8 +349,10 @@ class Candidates:
         return self.database.index(step.relation, step.given)
 
     def _is_total(self, step: Step) -> bool:
-        """Whether a step has a match for every object; facts with times may not be known yet."""
-        return self.database.relation(step.relation).times is None and self._index(step).is_total
+        """Whether a step has a match for every object; facts with times may not be known yet, levels be of others."""
+        relation = self.database.relation(step.relation)
+        is_object = relation.components[step.given[0]].kind == "object"
+        return is_object and relation.times is None and self._index(step).is_total
 
     # -- chains of aggregates ------------------------------------------------------------------------
 
