@@ -96,6 +96,19 @@ def test_numbers_and_dates_as_text_are_recognised_and_told():
     assert data.database.relations["t_size"].components[1].levels == ("1", "2.5")
 
 
+@pytest.mark.parametrize(("n_wrong", "is_reference"), [(0, True), (3, True), (40, False)])
+def test_a_reference_called_like_its_table_may_have_a_few_wrong_links(n_wrong, is_reference):
+    by = [999.0] * n_wrong + [float(i % 20 + 1) for i in range(100 - n_wrong)]
+    frames = {
+        "customers": pd.DataFrame({"customer_id": range(1, 21), "left": [True, False] * 10}),
+        "orders": pd.DataFrame({"id": range(101), "customer": [*by, np.nan]}),
+    }
+    data = R.from_frames(frames, target="customers.left")
+    assert data.database.relations["orders_customer"].is_link == is_reference
+    assert any("not in the table 'customers'" in note for note in data.notes) == (is_reference and n_wrong > 0)
+    assert any("orders.customer is called like a key" in note for note in data.notes) == (not is_reference)
+
+
 def test_kinds_can_be_given():
     frame = pd.DataFrame({"a": [1, 2, 1], "b": [0.5, 1.5, 2.5]})
     data = R.from_frames({"t": frame}, target="t", types={"t.a": "nominal", "t.b": "date"}, exclude=[])

@@ -133,8 +133,9 @@ def averaged(rows: Any, n_together: int) -> np.ndarray:
     return rows.reshape(-1, n_together, rows.shape[1]).mean(axis=1) if n_together > 1 else rows
 
 
-# Shares of credit below this are chance: in small nodes many tests are equal.
-_LEAST_SHARE = 0.5
+# Shares of a relation's credit below this are chance, since in small nodes many tests are equal; so are all shares of
+# relations with less than this of all credit.
+_LEAST_SHARE, _LEAST_CREDIT = 0.5, 0.01
 
 
 def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
@@ -145,7 +146,8 @@ def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
     for credits in paid:
         pairs.update(credits.pairs)
         relations.update(credits.relations)
-    shares = [(one, other, value / relations[one]) for (one, other), value in pairs.items() if relations[one] > 0]
+    least = _LEAST_CREDIT * sum(relations.values())
+    shares = [(one, other, value / relations[one]) for (one, other), value in pairs.items() if relations[one] > least]
     found = pd.DataFrame([row for row in shares if row[2] >= _LEAST_SHARE], columns=["relation", "other", "share"])
     return found.sort_values(["share", "relation", "other"], ascending=[False, True, True], ignore_index=True)
 
@@ -223,7 +225,8 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         By ``importance``, for each value of ``by`` that the data have.
     interchangeable_ : DataFrame
         For pairs of relations, the share of the credit of ``relation`` that is paid in nodes where a test with
-        ``other`` in its place is equal, largest first; shares below 0.5 are left out. Empty unless ties share.
+        ``other`` in its place is equal, largest first. Shares below 0.5 are left out, and relations with less than 1 %
+        of all credit. Empty unless ties share.
     model_ : RelationalForest or RelationalBoosting
         The fitted ensemble.
     task_ : str
