@@ -73,8 +73,6 @@ def predicted(make: Callable[..., Any], dataset: om.Dataset, **parameters: Any) 
     model = make(**parameters)
     fitted = model.set_params(**_seed(model)).fit(dataset)
     found = {name: getattr(fitted, name)(dataset) for name in _METHODS if hasattr(fitted, name)}
-    if hasattr(fitted, "staged_predict"):
-        found["staged"] = list(fitted.staged_predict(dataset))
     kept = {name: getattr(fitted, name) for name in _KEPT if hasattr(fitted, name)}
     return [found, kept]
 

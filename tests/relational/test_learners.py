@@ -349,9 +349,6 @@ def test_three_classes():
     np.testing.assert_allclose([tree.gain.sum() for tree in model._trees()], gains, rtol=1e-12)
     assert [len(together) for together in model.trees_] == [3, 3, 3]
     assert model.predict(MOVIES).tolist() == model.classes_[expected.argmax(axis=1)].tolist()
-    stages = list(model.staged_predict(MOVIES))
-    assert len(stages) == 3
-    assert stages[-1].tolist() == model.predict(MOVIES).tolist()
     shares = model.predict_proba(MOVIES)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert shares.min() >= 0

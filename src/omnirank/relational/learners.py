@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -687,36 +686,19 @@ class RelationalBoosting(RelationalLearner):
         """What leaves hold: a residual."""
         return _one_number(np.empty(0))
 
-    def _staged_means(self, table: Table) -> Iterator[np.ndarray]:
-        """Yield the sums of 0, 1, 2, ... iterations, one column per number or class."""
-        k, two_classes = len(self.start_), self._predicts_classes and len(self.classes_) == 2
-        sums = np.tile(self.start_, (table.n_rows, 1))
-        values = _leaf_values(self._trees(), table)
-        for m in range(len(self.trees_) + 1):
-            if m:
-                sums = sums + self.shrinkage * values[:, (m - 1) * k : m * k]
-            yield np.column_stack([1 - sums[:, 0], sums[:, 0]]) if two_classes else sums
-
     def _means(self, table: Table) -> np.ndarray:
-        return deque(self._staged_means(table), maxlen=1)[0]
+        """Return the sums, one column per number or class."""
+        k, sums = len(self.start_), np.tile(self.start_, (table.n_rows, 1))
+        values = _leaf_values(self._trees(), table)
+        for m in range(len(self.trees_)):
+            sums = sums + self.shrinkage * values[:, m * k : (m + 1) * k]
+        two_classes = self._predicts_classes and len(self.classes_) == 2
+        return np.column_stack([1 - sums[:, 0], sums[:, 0]]) if two_classes else sums
 
     def _shares(self, means: np.ndarray) -> np.ndarray:
         shares = np.clip(means, 0.0, 1.0)
         total = shares.sum(axis=1, keepdims=True)
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / shares.shape[1])
-
-    def staged_predict(self, X: RelationalDataset) -> Iterator[Any]:
-        """Yield the predictions after 1, 2, ... iterations.
-
-        Parameters
-        ----------
-        X : RelationalDataset
-            Examples in a database of the same schema.
-        """
-        stages = self._staged_means(self._table(X))
-        next(stages)
-        for means in stages:
-            yield self._decide(means)
 
 
 def _one_number(values: np.ndarray) -> PrototypeColumns:
