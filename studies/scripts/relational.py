@@ -58,7 +58,7 @@ def accuracies(name: str, data: RelationalDataset, preset: str, n_trees: int) ->
     """Cross-validate bagging."""
     model = RelationalForest(
         n_trees=n_trees,
-        preset=preset,
+        aggregates=preset,
         lookahead=LOOKAHEAD,
         max_path_length=LONGEST.get(name, 4),
         random_state=SEED,

@@ -73,7 +73,7 @@ def by_folds(facts: Path) -> pd.DataFrame:
         leaked = [np.isin(fold.test, fold.train).mean() for fold in kinds["published"]]
         for preset in ("AGG-All", "NO-Rel"):
             model = RelationalForest(
-                n_trees=TREES, preset=preset, max_path_length=LONGEST.get(name, 4), random_state=SEED
+                n_trees=TREES, aggregates=preset, max_path_length=LONGEST.get(name, 4), random_state=SEED
             )
             for kind, folds in [*kinds.items(), ("own", None)]:
                 value = accuracy(model, data, **({"n_folds": 10} if folds is None else {"folds": folds}))
@@ -100,7 +100,7 @@ def by_conventions(facts: Path) -> pd.DataFrame:
     fresh = {n: [tuple("new" if w == "any" else w for w in m) for m in ways] for n, ways in data.modes.items()}
     changes = {
         "all as recorded": {}, "ties: shared": {"tie_break": "share"}, "ties: random": {"tie_break": "random"},
-        "new is never known": {"modes": fresh}, "credit: per example": {"weighting": "none"},
+        "new is never known": {"modes": fresh},
         "credit: new part only": {"share": "new"}, "paths of four steps": {"max_path_length": 4},
         "training without the tested": {"clean": True},
         "all ours": {"share": "new", "max_path_length": 4, "tie_break": "share", "clean": True},

@@ -73,8 +73,6 @@ def predicted(make: Callable[..., Any], dataset: om.Dataset, **parameters: Any) 
     model = make(**parameters)
     fitted = model.set_params(**_seed(model)).fit(dataset)
     found = {name: getattr(fitted, name)(dataset) for name in _METHODS if hasattr(fitted, name)}
-    if hasattr(fitted, "staged_predict"):
-        found["staged"] = list(fitted.staged_predict(dataset))
     kept = {name: getattr(fitted, name) for name in _KEPT if hasattr(fitted, name)}
     return [found, kept]
 
@@ -105,7 +103,7 @@ def evaluated_on_folds(dataset: om.Dataset) -> Any:
 def constructed(preset: str) -> Any:
     """Return the constructed features of movies, of which some have no ratings."""
     movies = om.datasets.make_movies(mean_ratings=2.0, random_state=3)
-    features = om.relational.RelationalFeatures(4, preset=preset).fit(movies)
+    features = om.relational.RelationalFeatures(4, aggregates=preset).fit(movies)
     table = features.to_dataset(movies).features
     return table.names, table.levels, table.numeric, table.codes
 
@@ -323,7 +321,7 @@ def _relational() -> Iterator[tuple[str, Case]]:
     for preset in ("AGG-All", "NO-Rel"):
         for name, make in relational().items():
             what = "number" if name.endswith("Regressor") else "classes"
-            options = _small(make) | {"preset": preset}
+            options = _small(make) | {"aggregates": preset}
             look = predicted if hasattr(make, "predict") else ranked
             yield f"{name}, {preset}", partial(look, make, movies(what), **options)
 

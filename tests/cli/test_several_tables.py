@@ -36,6 +36,21 @@ def test_info_on_a_folder(movies):
     assert "--key ... corrects them" in text
 
 
+def test_tables_and_links_are_drawn(movies, tmp_path):
+    names = RelationalDataset.from_folder(movies, target="movies.genre").feature_names
+    om.Ranking(names, range(len(names)), "genie3").save(tmp_path / "r.json")
+    options = ("-t", "movies.genre", "-o", tmp_path / "s.svg")
+    assert f"picture written to {tmp_path / 's.svg'}" in run("info", movies, *options).stderr
+    plain = (tmp_path / "s.svg").read_text()
+    run("info", movies, *options, "--ranking", tmp_path / "r.json")
+    assert (tmp_path / "s.svg").read_text().count("<path") > plain.count("<path")
+    assert "needs --out" in run("info", movies, "--ranking", tmp_path / "r.json", code=2).output
+    assert "draws several tables" in run("info", movies / "users.csv", "-o", tmp_path / "s.svg", code=2).output
+    report = tmp_path / "r.html"
+    run("rank", movies, "-t", "movies.genre", "--trees", 2, "--report", report)
+    assert "Tables and links" in report.read_text()
+
+
 def test_keys_kinds_and_columns_are_corrected(movies):
     text = run(
         "info", movies, "-t", "movies.genre", "--key", "ratings.user_id=",
@@ -90,7 +105,7 @@ def test_aggregates_steps_and_presets_can_be_chosen(movies):
     text = run("features", movies, "--target", "movies.genre", "--aggregates", "mean,count", "--lookahead", "3").output
     assert "mean age of the users of its ratings" in text
     assert "minimum" not in text
-    own = run("features", movies, "--target", "movies.genre", "--set", "preset=NO-Rel").output
+    own = run("features", movies, "--target", "movies.genre", "--set", "aggregates=NO-Rel").output
     assert "its year" in own
     assert "ratings" not in own.split("feature")[1]
 
@@ -141,7 +156,7 @@ def test_evaluate(folder):
     assert every["forest"] > 0.85
     assert every["tree"] > 0.8
     assert every["constant"] == pytest.approx(0.445, abs=0.01)
-    assert accuracies("--set", "preset=NO-Rel")["forest"] < 0.6
+    assert accuracies("--set", "aggregates=NO-Rel")["forest"] < 0.6
     text = run("evaluate", folder, "-t", "movies.genre", "--folds", 2, "--set", "n_trees=2").stdout
     assert "accuracy" in text
 

@@ -17,6 +17,7 @@ from omnirank.plots import (
     plot_overlay,
     plot_predictions,
     plot_radar,
+    plot_schema,
     plot_scores,
     plot_significance,
     plot_target_scores,
@@ -126,6 +127,33 @@ class TestHierarchy:
             plot_hierarchy(tree, [1.0])
         with pytest.raises(DataError, match="no value for 1 label, the first is 'b'"):
             plot_hierarchy(tree, {"a": 1.0})
+
+
+class TestSchema:
+    DATA = om.datasets.make_movies(20, 15, random_state=0)
+
+    def test_boxes_stand_by_the_number_of_links_from_the_examples(self):
+        ax = plot_schema(self.DATA)
+        at = {text.get_text(): text.get_position() for text in ax.texts}
+        titles = [at[f"{kind} ({len(self.DATA.database.objects[kind])})"] for kind in ("movies", "ratings", "users")]
+        assert titles[0][0] < titles[1][0] < titles[2][0]
+        assert at["target: genre"][0] == titles[0][0]
+        assert at["user_id → users"][0] == at["stars"][0] == titles[1][0]
+        assert "levels" in " ".join(at)
+        assert drawn(ax)
+
+    def test_scores_are_bars_and_of_many_relations_the_best_are_drawn(self):
+        names = self.DATA.feature_names
+        scores = [5.0 if name == "ratings_weekday" else 2.0 if name == "ratings_movie_id" else 0.0 for name in names]
+        ax = plot_schema(self.DATA, om.Ranking(names, scores, "genie3"), k=2)
+        shown = texts(ax)
+        assert {"weekday", "movie_id → movies", "5", "2", "... and 2 more"} <= {*shown}
+        assert "stars" not in shown
+        links = sorted(patch.get_linewidth() for patch in ax.patches if not patch.get_facecolor()[3])
+        assert len(links) == 3  # also of relations that are not drawn
+        assert links[2] > 2 * links[1] == 2 * links[0]
+        with pytest.raises(DataError, match="the ranking is of 'a' and others"):
+            plot_schema(self.DATA, om.Ranking(["a"], [1.0], "genie3"))
 
 
 class TestGroups:

@@ -174,8 +174,8 @@ def test_existential_tests_count_matches_of_the_whole_path():
 
 
 def test_without_relations_only_own_columns_are_left():
-    assert names(movies(), preset="NO-Rel", lookahead=3) == ["genre"]
-    assert names(movies(), ("ratings",), preset="NO-Rel", lookahead=3) == ["stars", "date"]
+    assert names(movies(), aggregates="NO-Rel", lookahead=3) == ["genre"]
+    assert names(movies(), ("ratings",), aggregates="NO-Rel", lookahead=3) == ["stars", "date"]
 
 
 def test_a_table_with_a_row_per_example_is_another_table():
@@ -184,7 +184,7 @@ def test_a_table_with_a_row_per_example_is_another_table():
         relation("a", "x", [thing("id", "a"), number("x")], [(0, 1.0), (1, 2.0)]),
         relation("more", "y", [thing("a", "a"), number("y")], [(0, 1.0), (1, 2.0)]),
     )
-    assert names(base, ("a",), preset="NO-Rel") == ["x"]
+    assert names(base, ("a",), aggregates="NO-Rel") == ["x"]
     assert names(base, ("a",)) == ["x", "more.y"]
 
 
@@ -195,8 +195,8 @@ def test_aggregates_can_be_chosen():
 
 def test_aggregates_that_are_named_are_told_from_those_of_the_preset():
     base = movies()
-    assert names(base, preset="AGG-Exist", lookahead=1) == ["exists(ratings)"]
-    assert names(base, preset="AGG-Exist", lookahead=1, aggregates=["exists"]) == ["genre", "exists(ratings)"]
+    assert names(base, aggregates="AGG-Exist", lookahead=1) == ["exists(ratings)"]
+    assert names(base, aggregates=["exists"], lookahead=1) == ["genre", "exists(ratings)"]
 
 
 def test_a_column_with_missing_cells_also_tells_where_it_is_known():
@@ -247,7 +247,7 @@ def test_modes_that_do_not_fit_are_refused(modes, complaint):
         candidates(movies(), ("movies",), (), Bias(modes=modes))
 
 
-@pytest.mark.parametrize("wrong", [{"preset": "all"}, {"lookahead": 0}, {"aggregates": ("median",)}])
+@pytest.mark.parametrize("wrong", [{"aggregates": "all"}, {"lookahead": 0}, {"aggregates": ("median",)}])
 def test_wrong_biases_are_refused(wrong):
     with pytest.raises(ParameterError):
         Bias(**wrong)

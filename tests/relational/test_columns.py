@@ -174,7 +174,7 @@ def test_numbers_of_any_size_stay_finite():
     )
     largest = np.finfo(float).max
     assert table.column(0).tolist() == [largest, -largest, 5e-324]
-    assert np.allclose(table.column(1) / 1e308, [1.7 * 1.75 / 3, -1.7 * 0.75, 0])
+    assert ((table.column(2) <= table.column(1)) & (table.column(1) <= table.column(3))).all()
     assert np.isfinite(table.numeric).all()
 
 

@@ -1,8 +1,7 @@
-"""Databases: reflected, read as they are, never written; PostgreSQL and MySQL where the environment names a server."""
+"""Databases (SQLite): reflected, read as they are, never written."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
 from datetime import date, datetime
@@ -19,26 +18,16 @@ from reference.relational_tables import decoded_facts
 
 R = RelationalDataset
 
-SERVERS = {
-    "postgresql": os.environ.get("OMNIRANK_POSTGRESQL_URL"),
-    "mysql": os.environ.get("OMNIRANK_MYSQL_URL"),
-}
 
-
-@pytest.fixture(params=["sqlite", *SERVERS])
-def engine(request, tmp_path):
-    url = f"sqlite:///{tmp_path / 'shop.db'}" if request.param == "sqlite" else SERVERS[request.param]
-    if url is None:
-        pytest.skip(f"OMNIRANK_{request.param.upper()}_URL names no server")
-    engine = sa.create_engine(url)
+@pytest.fixture
+def engine(tmp_path):
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'shop.db'}")
     metadata = tables()
-    metadata.drop_all(engine)
     metadata.create_all(engine)
     with engine.begin() as connection:
         for table in metadata.sorted_tables:
             connection.execute(table.insert(), ROWS[table.name])
     yield engine
-    metadata.drop_all(engine)
     engine.dispose()
 
 
@@ -137,18 +126,11 @@ def test_keys_types_and_names_are_those_of_the_database(engine):
 
 def test_a_database_gives_the_bits_of_its_frames(engine):
     frames = om.datasets.make_movies(25, random_state=3, as_frames=True)
-    metadata = sa.MetaData()
     for name, frame in frames.items():
-        if sa.inspect(engine).has_table(name):
-            sa.Table(name, metadata).drop(engine)
         frame.to_sql(name, engine, index=False)
-    try:
-        data = R.from_database(engine, target="movies.genre", tables=list(frames))
-        assert data.fingerprint == om.datasets.make_movies(25, random_state=3).fingerprint
-        assert any("identifiers inferred" in note for note in data.notes)
-    finally:
-        metadata.reflect(engine, only=list(frames))
-        metadata.drop_all(engine)
+    data = R.from_database(engine, target="movies.genre", tables=list(frames))
+    assert data.fingerprint == om.datasets.make_movies(25, random_state=3).fingerprint
+    assert any("identifiers inferred" in note for note in data.notes)
 
 
 def test_nothing_is_written(tmp_path):
@@ -275,86 +257,6 @@ def test_without_sqlalchemy_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'omnirank\[databases\]'"):
         R.from_database("sqlite://", target="a.b")
-
-
-# -- servers ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def postgresql():
-    url = SERVERS["postgresql"]
-    if url is None:
-        pytest.skip("OMNIRANK_POSTGRESQL_URL names no server")
-    engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
-    names = "first_table", "other_table"
-    drop = [sa.text(f"DROP TABLE IF EXISTS {name}") for name in names]
-    with engine.begin() as connection:
-        for statement in drop:
-            connection.execute(statement)
-        for name in names:
-            connection.execute(sa.text(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, t TEXT)"))
-            rows = sa.text(f"INSERT INTO {name} SELECT i, repeat('x', 200) FROM generate_series(1, 60000) AS s(i)")
-            connection.execute(rows)
-    yield engine
-    with engine.begin() as connection:
-        for statement in drop:
-            connection.execute(statement)
-
-
-def reading(url):
-    return sa.create_engine(url, poolclass=sa.pool.NullPool)
-
-
-def test_all_tables_of_a_server_are_of_one_moment(postgresql):
-    engine = reading(postgresql.url)
-
-    @sa.event.listens_for(engine, "before_cursor_execute")
-    def write_before_the_second_table(connection, cursor, statement, *others):
-        if "SELECT other_table.id" in statement:
-            with postgresql.begin() as writer:
-                writer.execute(sa.text("INSERT INTO other_table VALUES (0, 'later')"))
-
-    found = read_database(engine, tables=["first_table", "other_table"]).tables
-    assert {name: len(frame) for name, frame in found.items()} == {"first_table": 60_000, "other_table": 60_000}
-    assert len(read_database(postgresql, tables=["other_table"]).tables["other_table"]) == 60_001
-
-
-def test_a_server_that_cuts_off_in_mid_read_gives_no_partial_data(postgresql):
-    engine = reading(postgresql.url)
-
-    @sa.event.listens_for(engine, "after_cursor_execute")
-    def cut(connection, cursor, statement, *others):
-        if "SELECT first_table.id" in statement:
-            process = connection.connection.dbapi_connection.info.backend_pid
-            with postgresql.begin() as other:
-                other.execute(sa.text("SELECT pg_terminate_backend(:p)"), {"p": process})
-
-    with pytest.raises(DataError, match=r"cannot be read: (OperationalError|AdminShutdown)"):
-        R.from_database(engine, target="first_table", tables=["first_table", "other_table"])
-
-
-# psycopg warns of the cursor that could not be declared
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_table_that_is_locked_on_a_server(postgresql):
-    engine = reading(postgresql.url.update_query_dict({"options": "-c lock_timeout=100"}))
-    with postgresql.begin() as locker:
-        locker.execute(sa.text("LOCK TABLE first_table IN ACCESS EXCLUSIVE MODE"))
-        with pytest.raises(DataError, match="cannot be read: LockNotAvailable"):
-            R.from_database(engine, target="first_table", tables=["first_table"])
-
-
-def test_reading_is_all_that_is_needed(postgresql):
-    with postgresql.begin() as owner:
-        owner.execute(sa.text("DROP ROLE IF EXISTS omnirank_reader"))
-        owner.execute(sa.text("CREATE ROLE omnirank_reader LOGIN"))
-        owner.execute(sa.text("GRANT SELECT ON first_table TO omnirank_reader"))
-    try:
-        url = postgresql.url.set(username="omnirank_reader")
-        assert len(R.from_database(url, target="first_table", tables=["first_table"])) == 60_000
-    finally:
-        with postgresql.begin() as owner:
-            owner.execute(sa.text("DROP OWNED BY omnirank_reader"))
-            owner.execute(sa.text("DROP ROLE omnirank_reader"))
 
 
 def test_a_column_that_refers_to_two_tables(tmp_path):

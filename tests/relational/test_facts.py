@@ -350,7 +350,7 @@ def test_what_is_given_wins(shops):
 
 
 def test_another_preset_has_its_own_aggregates(shops):
-    features = RelationalFeatures(preset="AGG-Exist").fit(shops)
+    features = RelationalFeatures(aggregates="AGG-Exist").fit(shops)
     assert used(features) == ({"famous"}, {"exists"})
 
 

@@ -69,7 +69,7 @@ def test_the_level_is_chosen_as_in_a_table():
         found = RelationalForest(supervision=given, **shared).fit(one_table(dataset))
         assert found.supervision_ == expected.supervision_
         assert found.supervision_curve_ == pytest.approx(expected.supervision_curve_)
-    whole = RelationalForest(n_trees=2, random_state=0).fit(one_table(SINGLE["classes"]))
+    whole = RelationalForest(n_trees=2, supervision="auto", random_state=0).fit(one_table(SINGLE["classes"]))
     assert whole.supervision_reason_ == "all examples are labelled"
 
 
@@ -105,7 +105,7 @@ def test_copies_of_the_data_bring_the_same_forest():
     table = om.PCTForestClassifier(
         "bagging", n_trees=6, supervision=0.5, min_samples_leaf=1, min_labelled_leaf=1, random_state=3
     )
-    two_steps = RelationalForest(n_trees=6, max_path_length=2, missing="learned", supervision=0.5, random_state=3)
+    two_steps = RelationalForest(n_trees=6, max_path_length=2, supervision=0.5, random_state=3)
     expected, found = table.fit(constructed), two_steps.fit(data)
     for tree, other in zip(found.trees_, expected.trees_, strict=True):
         np.testing.assert_allclose(tree.gain, other.gain)

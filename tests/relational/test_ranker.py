@@ -17,7 +17,7 @@ from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 from omnirank.relational.kernels.groups import same_halves
 from omnirank.relational.paths import Feature, Step, new_steps
-from omnirank.relational.ranker import CreditRules, averaged, tree_credits
+from omnirank.relational.ranker import averaged, tree_credits
 from omnirank.trees.tree import Tree
 
 MOVIES = om.datasets.make_movies(random_state=0)
@@ -62,7 +62,7 @@ def test_the_generating_relation_is_first():
     ranker = RelationalRanker(by="column", n_trees=20, random_state=0).fit(train)
     assert ranker.model_.score(test) > 0.95
     with pytest.warns(UserWarning, match="nothing to test"):  # every shop has sales: existence tells nothing
-        exists = RelationalForest(preset="AGG-Exist", n_trees=20, random_state=0).fit(train)
+        exists = RelationalForest(aggregates="AGG-Exist", n_trees=20, random_state=0).fit(train)
     assert exists.score(test) < 0.7
     for importance in ("genie3", "symbolic"):
         assert ranker._ranking_at(importance, "column").top(1) == ["sales_price"]
@@ -78,7 +78,7 @@ def test_existence_is_tested_at_0_only():
     sold = np.concatenate([rng.choice(rich, 200), rng.integers(0, 60, 20)])
     frames = {"shops": shops, "sales": pd.DataFrame({"shop_id": sold, "price": rng.normal(size=len(sold))})}
     data = RelationalDataset.from_frames(frames, keys={"shops": "id", "sales.shop_id": "shops"}, target="shops.rich")
-    model = RelationalForest(preset="AGG-Exist", n_trees=5, random_state=0).fit(data)
+    model = RelationalForest(aggregates="AGG-Exist", n_trees=5, random_state=0).fit(data)
     thresholds = np.concatenate([tree.threshold[~tree.is_leaf] for tree in model.trees_])
     assert len(thresholds)
     assert ((thresholds >= 0) & (thresholds < 1)).all()
@@ -88,11 +88,11 @@ def test_existence_is_tested_at_0_only():
 
 def test_rankings_and_stages_fit_together():
     ranker = RelationalRanker(n_trees=6, random_state=0).fit(MOVIES)
-    assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "binding", "feature"]
+    assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "feature"]
     relations = MOVIES.database.relations
     assert ranker.ranking_.names == tuple(relations)
     apart = ranker.rankings_["column"].scores.sum() + ranker.rankings_["link"].scores.sum()
-    for by in ("relation", "table", "aggregate", "binding", "feature"):
+    for by in ("relation", "table", "aggregate", "feature"):
         assert ranker.rankings_[by].scores.sum() == pytest.approx(apart)
         stages = ranker.staged_scores(by=by)
         assert stages.shape == (6, len(ranker.rankings_[by]))
@@ -100,16 +100,6 @@ def test_rankings_and_stages_fit_together():
     fewer = RelationalRanker(n_trees=2, random_state=0).fit(MOVIES)
     np.testing.assert_allclose(ranker.staged_scores().loc[2], fewer.ranking_.scores, rtol=1e-12, atol=1e-15)
     assert (ranker.ranking_.standard_errors > 0).any()
-
-
-def test_ways_of_using_a_relation_share_its_score():
-    ranker = RelationalRanker(n_trees=5, max_path_length=None, random_state=0).fit(MOVIES)
-    ways = ranker.rankings_["binding"]
-    scores = dict(zip(ways.names, ways.scores.tolist(), strict=True))
-    assert scores["ratings_movie_id[new,example]"] > 0
-    assert "ratings_stars[old,new]" in scores
-    for name, score in zip(ranker.ranking_.names, ranker.ranking_.scores, strict=True):
-        assert sum(own for way, own in scores.items() if way.startswith(f"{name}[")) == pytest.approx(score)
 
 
 @pytest.mark.slow
@@ -138,8 +128,8 @@ def test_rankings_record_what_was_constructed(tmp_path):
     recorded = om.Ranking.load(tmp_path / "ranking.json").parameters
     assert list(recorded["aggregates"]) == ["count", "mean"]
     assert [list(mode) for mode in recorded["modes"]["ratings_movie_id"]] == [["new", "old"]]
-    plain = RelationalRanker(n_trees=1, preset="NO-Rel", random_state=0).fit(declared).ranking_
-    assert list(plain.parameters["aggregates"]) == []
+    plain = RelationalRanker(n_trees=1, aggregates="NO-Rel", random_state=0).fit(declared).ranking_
+    assert plain.parameters["aggregates"] == "NO-Rel"
     plain = RelationalRanker(n_trees=1, aggregates=["max", "min"], modes={}, random_state=0).fit(declared).ranking_
     assert list(plain.parameters["aggregates"]) == ["min", "max"]
     assert plain.parameters["modes"] is None
@@ -182,7 +172,7 @@ def test_what_is_refused():
         RelationalRanker(by="row").fit(MOVIES)
     with pytest.raises(DataError, match="there is no link to rank"):
         RelationalRanker(by="link", n_trees=1).fit(one_table(om.datasets.load_sample("iris")))
-    for name in ("shrinkage", "chosen_examples", "share", "weighting", "importance"):  # in any ensemble
+    for name in ("share", "importance"):  # in any ensemble
         with pytest.raises(ParameterError, match=name):
             RelationalRanker(**{name: "x"}).fit(MOVIES)
     assert clone(RelationalRanker(share="all")).share == "all"
@@ -214,35 +204,28 @@ WORKED = tree([0, 1, -1, -1, -1], [4, 3, 0, 0, 0], [3, 2, 0, 0, 0], [8, 4, 2, 2,
 
 
 def test_worked_example_symbolic():
-    paid = tree_credits(WORKED, (ROOT, CHILD), CreditRules("symbolic"))
+    paid = tree_credits(WORKED, (ROOT, CHILD), "symbolic")
     assert paid.relations == {"stars": 1.0, "nationID": 0.25, "nationName": 0.25}
     assert paid.features.tolist() == [1.0, 0.5]
 
 
 def test_worked_example_genie3():
-    paid = tree_credits(WORKED, (ROOT, CHILD), CreditRules("genie3"))
+    paid = tree_credits(WORKED, (ROOT, CHILD), "genie3")
     assert paid.relations == {"stars": 3.0, "nationID": 1.0, "nationName": 1.0}
     assert paid.aggregates == {"mean": 3.0, "identity": 2.0}
     assert paid.features.tolist() == [3.0, 2.0]
 
 
-@pytest.mark.parametrize(
-    ("rules", "expected"),
-    [
-        (CreditRules("symbolic", weighting="none"), {"stars": 1.0, "nationID": 0.5, "nationName": 0.5}),
-        (CreditRules("genie3", weighting="none"), {"stars": 3 / 8, "nationID": 0.25, "nationName": 0.25}),
-        (CreditRules("genie3", share="all"), {"stars": 3 + 2 / 3, "nationID": 2 / 3, "nationName": 2 / 3}),
-    ],
-)
-def test_variants(rules, expected):
-    assert tree_credits(WORKED, (ROOT, CHILD), rules).relations == pytest.approx(expected)
+def test_all_steps_of_a_path_may_share():
+    found = tree_credits(WORKED, (ROOT, CHILD), share="all").relations
+    assert found == pytest.approx({"stars": 3 + 2 / 3, "nationID": 2 / 3, "nationName": 2 / 3})
 
 
 def test_a_relation_that_occurs_twice_is_paid_twice():
     again = Step("stars", ((1, 1),))
     feature = Feature((STARS, again, Step("stars", ((0, 3),))), 5, ("mean", "mean", "mean"))
     stump = tree([0, -1, -1], [2, 0, 0], [3, 0, 0], [4, 2, 2], [0, 1, 1])
-    assert tree_credits(stump, (feature,), CreditRules("genie3")).relations == {"stars": 3.0}
+    assert tree_credits(stump, (feature,), "genie3").relations == {"stars": 3.0}
 
 
 def test_new_part():
@@ -279,8 +262,7 @@ def ranked(data, tie_break, **others):
 
 @pytest.mark.parametrize("ensemble", ["bagging", "boosting"])
 def test_copies_of_a_relation_are_paid_alike(ensemble):
-    others = {"ensemble": ensemble, "max_features": "all"}
-    ranker = ranked(copied_database(), "share", **others)
+    ranker = ranked(copied_database(), "share", ensemble=ensemble)
     scores = ranker.ranking_.to_frame().set_index("feature")["score"]
     assert scores["stock_level"] > 0
     assert scores["stock_level"] == pytest.approx(scores["shelf_level"], rel=1e-12)
@@ -288,7 +270,7 @@ def test_copies_of_a_relation_are_paid_alike(ensemble):
     assert pairs[("stock_level", "shelf_level")] == pytest.approx(1)
     assert pairs[("shelf_level", "stock_level")] == pytest.approx(1)
     assert ("sales_price", "stock_level") not in pairs
-    first = ranked(copied_database(), "first", **others)
+    first = ranked(copied_database(), "first")
     assert first.ranking_.to_frame().set_index("feature")["score"]["stock_level"] == 0  # the second by name
     assert first.interchangeable_.empty
 

@@ -10,7 +10,7 @@ import pytest
 
 import omnirank as om
 from omnirank.errors import DataError, DataWarning, FileFormatError
-from omnirank.relational import RelationalDataset, RelationalTree
+from omnirank.relational import RelationalDataset, RelationalFeatures, RelationalTree
 from omnirank.relational.readers import read_folder, table_files
 from reference.relational_tables import decoded_facts
 
@@ -96,6 +96,19 @@ def test_numbers_and_dates_as_text_are_recognised_and_told():
     assert data.database.relations["t_size"].components[1].levels == ("1", "2.5")
 
 
+@pytest.mark.parametrize(("n_wrong", "is_reference"), [(0, True), (3, True), (40, False)])
+def test_a_reference_called_like_its_table_may_have_a_few_wrong_links(n_wrong, is_reference):
+    by = [999.0] * n_wrong + [float(i % 20 + 1) for i in range(100 - n_wrong)]
+    frames = {
+        "customers": pd.DataFrame({"customer_id": range(1, 21), "left": [True, False] * 10}),
+        "orders": pd.DataFrame({"id": range(101), "customer": [*by, np.nan]}),
+    }
+    data = R.from_frames(frames, target="customers.left")
+    assert data.database.relations["orders_customer"].is_link == is_reference
+    assert any("not in the table 'customers'" in note for note in data.notes) == (is_reference and n_wrong > 0)
+    assert any("orders.customer is called like a key" in note for note in data.notes) == (not is_reference)
+
+
 def test_kinds_can_be_given():
     frame = pd.DataFrame({"a": [1, 2, 1], "b": [0.5, 1.5, 2.5]})
     data = R.from_frames({"t": frame}, target="t", types={"t.a": "nominal", "t.b": "date"}, exclude=[])
@@ -103,16 +116,15 @@ def test_kinds_can_be_given():
     assert data.database.relations["t_b"].components[1].is_date
 
 
-def test_domains_share_their_levels():
+def test_columns_of_a_domain_are_joined_by_their_values():
     frames = {
         "a": pd.DataFrame({"id": [1, 2], "of": ["x", "z"]}),
         "b": pd.DataFrame({"id": [1, 2], "of": pd.Categorical(["z", "y"], categories=["z", "y"])}),
     }
     data = R.from_frames(frames, target="a", types={"a.of": "nominal:topic", "b.of": "nominal:topic"})
-    relations = data.database.relations
-    assert relations["a_of"].components[1].levels == relations["b_of"].components[1].levels == ("x", "y", "z")
-    assert relations["a_of"].components[1].type == relations["b_of"].components[1].type == "topic"
-    assert decoded_facts(data)["b_of"] == [(1, "z"), (2, "y")]
+    modes = {"a_of": [("old", "new")], "b_of": [("new", "old")]}
+    counts = RelationalFeatures(aggregates=["count"], modes=modes).fit(data).transform(data)
+    assert counts.iloc[:, -1].tolist() == [0, 1]
 
 
 # -- traps --------------------------------------------------------------------------------------------
@@ -329,7 +341,7 @@ def test_empty_tables_of_other_data_have_any_kind():
     assert relation.n_facts == 0
 
 
-def test_unseen_values_of_a_domain_have_the_same_codes_everywhere():
+def test_unseen_values_of_a_domain_are_told_by_column():
     types = {"a.of": "nominal:topic", "b.of": "nominal:topic"}
 
     def data(*values):
@@ -339,10 +351,9 @@ def test_unseen_values_of_a_domain_have_the_same_codes_everywhere():
         }
         return R.from_frames(frames, target="a", types=types)
 
-    with pytest.warns(DataWarning, match=r"a\.of \(p, q\); b\.of \(p, q\)"):
+    with pytest.warns(DataWarning, match=r"a\.of \(q\); b\.of \(p, q\)"):
         other = data("x", "q", "p", "q").aligned_with(data("x", "y", "y", "z"))
-    relations = other.database.relations
-    assert relations["a_of"].components[1].levels == relations["b_of"].components[1].levels == ("x", "y", "z", "p", "q")
+    assert other.database.relations["a_of"].components[1].levels == ("x", "y", "q")
     assert decoded_facts(other) == {"a_of": [(1, "x"), (2, "q")], "b_of": [(1, "p"), (2, "q")]}
 
 

@@ -66,14 +66,15 @@ def features(
     ctx: typer.Context,
     out: Annotated[Path | None, option("--out -o FILE", "Write the features: .arff, .csv or .parquet.")] = None,
     lookahead: Annotated[int, option("--lookahead N", _LOOKAHEAD)] = 2,
-    aggregates: Annotated[str | None, option("--aggregates NAMES", _AGGREGATES)] = None,
+    aggregates: Annotated[str, option("--aggregates NAMES", _AGGREGATES)] = "AGG-All",
     parameters: Annotated[
-        list[str] | None, option("--set NAME=VALUE", "Parameter of RelationalFeatures, such as preset=NO-Rel.")
+        list[str] | None, option("--set NAME=VALUE", "Parameter of RelationalFeatures, such as max_candidates=5000.")
     ] = None,
     ids: Annotated[bool, option("--ids", _IDS)] = False,
 ) -> None:
     """Construct features of a table from related tables."""
     from omnirank.core.errors import DataError
+    from omnirank.relational.candidates import PRESETS
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.relational.features import RelationalFeatures
 
@@ -83,8 +84,8 @@ def features(
         raise DataError(
             f"{data.name} is one table: features are constructed from several (a folder, a database or facts)"
         )
-    names = None if aggregates is None else [name.strip() for name in aggregates.split(",")]
-    constructed = RelationalFeatures(lookahead, names)
+    names = [name.strip() for name in aggregates.split(",")]
+    constructed = RelationalFeatures(lookahead, aggregates if aggregates in PRESETS else names)
     options.with_parameters(constructed, options.assignments(parameters)).fit(data)
     for text in data.notes:
         say(f"note: {text}")

@@ -53,7 +53,7 @@ _TARGET = (
     "several tables table.column; of facts, their file. Without a target, features are ranked by how they cluster the "
     "data."
 )
-_KEY = "Columns that identify the examples; of several tables films=id, ratings.film=films, visits=* (none)."
+_KEY = "Columns that identify the examples; of several tables films=id, cast=film+nr, ratings.film=films, a=* (none)."
 
 
 @dataclass(frozen=True)
@@ -275,8 +275,8 @@ def keys_of(text: str | list[str]) -> dict[str, Any]:
     Examples
     --------
     >>> from omnirank.cli.reading import keys_of
-    >>> keys_of("movies=id, lines=order+nr, ratings.film=movies, a.b=")
-    {'movies': 'id', 'lines': ['order', 'nr'], 'ratings.film': 'movies', 'a.b': None}
+    >>> keys_of("lines=order+nr, ratings.film=movies, a.b=, back.order+nr=lines")
+    {'lines': ['order', 'nr'], 'ratings.film': 'movies', 'a.b': None, ('back', ('order', 'nr')): 'lines'}
     """
     from omnirank.core.errors import ParameterError
 
@@ -286,7 +286,9 @@ def keys_of(text: str | list[str]) -> dict[str, Any]:
         if not equals:
             raise ParameterError("key", text, "of several tables write table=column, or table.column=other table")
         columns = [column.strip() for column in value.split("+")]
-        keys[name.strip()] = None if not value.strip() else columns[0] if len(columns) == 1 else columns
+        table, _, several = name.strip().partition(".")
+        given: Any = (table, tuple(several.split("+"))) if "+" in several else name.strip()
+        keys[given] = None if not value.strip() else columns[0] if len(columns) == 1 else columns
     return keys
 
 

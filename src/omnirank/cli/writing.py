@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TERMINATED = 128 + 15
 _RANKINGS = (".json", ".csv")
-_PICTURES = (".png", ".svg", ".pdf")
+PICTURES = (".png", ".svg", ".pdf")
 DATA_FILES = (".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet", ".pq")
 _DPI = 150
 
@@ -114,7 +114,7 @@ class RankingFiles:
     def check(self) -> None:
         """Refuse wrong endings before anything is computed."""
         for path in self.out:
-            check_ending(path, (*_RANKINGS, *_PICTURES))
+            check_ending(path, (*_RANKINGS, *PICTURES))
         if self.report is not None:  # imports most of the package
             from omnirank.report.page import PAGES
 
@@ -124,7 +124,7 @@ class RankingFiles:
         """Write the files; the picture shows the k best features, the report takes the data and what is about them."""
         with ending_on_sigterm():
             for path in self.out:
-                if path.suffix.lower() in _PICTURES:
+                if path.suffix.lower() in PICTURES:
                     write_picture(ranking.plot(k=k), path)
                 else:
                     ranking.save(path)
@@ -134,6 +134,6 @@ class RankingFiles:
     def say(self) -> None:
         """Print what was written."""
         for path in self.out:
-            say(f"{'picture' if path.suffix.lower() in _PICTURES else 'whole ranking'} written to {path}")
+            say(f"{'picture' if path.suffix.lower() in PICTURES else 'whole ranking'} written to {path}")
         if self.report is not None:
             say(f"report written to {self.report}")

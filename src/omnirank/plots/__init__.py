@@ -12,6 +12,7 @@ from omnirank.plots.ranking import (
     plot_scores,
     plot_significance,
 )
+from omnirank.plots.schema import plot_schema
 from omnirank.plots.structure import plot_group_shares, plot_hierarchy, plot_target_scores, score_map
 from omnirank.plots.tree import plot_tree
 
@@ -29,6 +30,7 @@ __all__ = [
     "plot_radar",
     "plot_rank_intervals",
     "plot_ranking",
+    "plot_schema",
     "plot_scores",
     "plot_selection",
     "plot_significance",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-_LARGEST = float(np.finfo(np.float64).max)
-# A sum of 2**63 numbers of any size, each times this, is finite.
-_SMALL = 2.0**-64
 # In the order in which candidates list them.
 AGGREGATES = ("count", "count_unique", "min", "max", "mean", "sum", "mode")
 EXISTS = "exists"
@@ -114,31 +110,13 @@ def _of_numbers(array: np.ndarray, offsets: np.ndarray, names: tuple[str, ...]) 
         wanted[_SLOTS[name]] = max(wanted.max() + 1, 0) if wanted[_SLOTS[name]] < 0 else wanted[_SLOTS[name]]
     found: dict[str, Values] = {}
     if in_one_pass:
-        rows, n_too_large = reduce_numbers(offsets, array, wanted)
-        if n_too_large:
-            _add_large(rows, array, offsets, wanted)
+        rows = reduce_numbers(offsets, array, wanted)
         found = {name: Values(rows[wanted[_SLOTS[name]]]) for name in in_one_pass}
     if EXISTS in found:
         found[EXISTS] = Values((found[EXISTS].array > 0).astype(np.float64))
     if "count_unique" in names:
         found["count_unique"] = Values(count_different_numbers(offsets, array))
     return found
-
-
-def _add_large(rows: np.ndarray, array: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> None:
-    """Sums and means of groups whose plain sum is too large for a float; the largest float stands for any above it.
-
-    Not compiled: a compiler that may reorder products would undo the scaling.
-    """
-    for slot in (_SLOTS["mean"], _SLOTS["sum"]):
-        row = rows[wanted[slot]] if wanted[slot] >= 0 else np.empty(0)
-        for group in np.flatnonzero(np.isnan(row)):
-            values = array[offsets[group] : offsets[group + 1]]
-            values = values[np.isfinite(values)]
-            total = math.fsum((values * _SMALL).tolist())
-            limit = _LARGEST * _SMALL
-            found = total / len(values) if slot == _SLOTS["mean"] else min(max(total, -limit), limit)
-            row[group] = found / _SMALL
 
 
 def _of_codes(values: Values, offsets: np.ndarray, names: tuple[str, ...]) -> dict[str, Values]:

@@ -23,7 +23,8 @@ from omnirank.relational.paths import Feature, Path, PathWords, Step, path_varia
 from omnirank.relational.schema import mapping_given
 
 Mode = tuple[str, ...]
-PRESETS = ("AGG-All", "AGG-Exist", "NO-Rel")
+_NAMES = (*AGGREGATES, EXISTS)
+PRESETS = {"AGG-All": AGGREGATES, "AGG-Exist": (EXISTS,), "NO-Rel": ()}
 
 _MODES_EXAMPLE = "{'ratings_stars': [('old', 'new')]}"
 
@@ -34,10 +35,9 @@ class Bias:
 
     Parameters
     ----------
-    preset : "AGG-All", "AGG-Exist" or "NO-Rel"
-        All aggregates; only whether there is a match of the whole path; only the columns of the target table.
-    aggregates : sequence of str, optional
-        The aggregates to use instead of those of the preset: count, count_unique, min, max, mean, sum, mode, exists.
+    aggregates : "AGG-All", "AGG-Exist", "NO-Rel" or sequence of str
+        All aggregates; only whether there is a match of the whole path; only the columns of the target table. Or some
+        of count, count_unique, min, max, mean, sum, mode and exists.
     lookahead : int
         How many steps a candidate may add to a prefix of the inherited path.
     max_path_length : int, optional
@@ -61,40 +61,37 @@ class Bias:
     ('exists',)
     """
 
-    preset: str = "AGG-All"
-    aggregates: Sequence[str] | None = None
+    aggregates: str | Sequence[str] = "AGG-All"
     lookahead: int = 2
     max_path_length: int | None = None
     modes: Mapping[str, Sequence[Mode]] | None = None
     max_candidates: int | None = 3_000
 
     def __post_init__(self) -> None:
-        check("preset", self.preset, choice(*PRESETS))
         check("lookahead", self.lookahead, count(1))
         check("max_path_length", self.max_path_length, choice(None) | count(1))
         check("max_candidates", self.max_candidates, choice(None) | count(1))
         mapping_given("modes", self.modes, _MODES_EXAMPLE)
-        if not isinstance(self.aggregates, Sequence | None) or isinstance(self.aggregates, str):
-            raise ParameterError("aggregates", self.aggregates, "give a list of names, such as ['count', 'mean']")
-        for name in self.aggregates or ():
-            check("aggregates", name, choice(*AGGREGATES, EXISTS))
+        if not isinstance(self.aggregates, Sequence):
+            raise ParameterError("aggregates", self.aggregates, f"give one of {', '.join(PRESETS)}, or a list of names")
+        given, known = ([self.aggregates], PRESETS) if isinstance(self.aggregates, str) else (self.aggregates, _NAMES)
+        for name in given:
+            check("aggregates", name, choice(*known))
 
     @property
     def allowed(self) -> tuple[str, ...]:
         """The aggregates, in a fixed order; the value of a step with one match needs none."""
-        if self.aggregates is not None:
-            return tuple(name for name in (*AGGREGATES, EXISTS) if name in self.aggregates)
-        return {"AGG-All": AGGREGATES, "AGG-Exist": (EXISTS,), "NO-Rel": ()}[self.preset]
+        if isinstance(self.aggregates, str):
+            return PRESETS[self.aggregates]
+        return tuple(name for name in _NAMES if name in self.aggregates)
 
     @property
     def chains(self) -> tuple[Any, ...]:
         """What the features of a path depend on."""
-        return self.preset, self.aggregates is None, self.allowed
+        return isinstance(self.aggregates, str), self.allowed
 
     def within(self, modes: Mapping[str, Sequence[Mode]] | None, aggregates: Sequence[str] | None) -> Bias:
-        """Return the bias with the modes and aggregates that a data set declares, where none are given.
-
-        The presets other than AGG-All say themselves what is aggregated.
+        """Return the bias with the modes and aggregates that a data set declares, where the defaults are given.
 
         Examples
         --------
@@ -104,7 +101,7 @@ class Bias:
         >>> Bias("AGG-Exist").within(None, ("max", "count")).allowed
         ('exists',)
         """
-        own = aggregates if self.aggregates is None and self.preset == "AGG-All" else self.aggregates
+        own = self.aggregates if aggregates is None or self.aggregates != "AGG-All" else aggregates
         return replace(self, modes=modes if self.modes is None else self.modes, aggregates=own)
 
     def modes_of(self, relation: Relation) -> tuple[Mode, ...]:
@@ -253,7 +250,7 @@ class Candidates:
 
         A step to a number, say, leads no further: below a test of it, nodes have the candidates of the step before.
         """
-        if self.bias.preset == "NO-Rel" or self._is_cut:
+        if self.bias.aggregates == "NO-Rel" or self._is_cut:
             return ()
         n = len(inherited)
         if self.bias.max_path_length is not None:  # a longer prefix adds longer paths only
@@ -270,7 +267,7 @@ class Candidates:
         longest = len(inherited) + bias.lookahead
         if bias.max_path_length is not None:
             longest = min(longest, bias.max_path_length)
-        if bias.preset == "NO-Rel":
+        if bias.aggregates == "NO-Rel":
             longest = 1
         frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
         for length in range(1, longest + 1):
@@ -352,8 +349,10 @@ class Candidates:
         return self.database.index(step.relation, step.given)
 
     def _is_total(self, step: Step) -> bool:
-        """Whether a step has a match for every object; facts with times may not be known yet."""
-        return self.database.relation(step.relation).times is None and self._index(step).is_total
+        """Whether a step has a match for every object; facts with times may not be known yet, levels be of others."""
+        relation = self.database.relation(step.relation)
+        is_object = relation.components[step.given[0]].kind == "object"
+        return is_object and relation.times is None and self._index(step).is_total
 
     # -- chains of aggregates ------------------------------------------------------------------------
 
@@ -362,7 +361,7 @@ class Candidates:
 
         A step with at most one match has one aggregate, which keeps its value, instead of all, which agree there.
         """
-        if self.bias.preset == "NO-Rel" and not self._is_own_column(path[0]):
+        if self.bias.aggregates == "NO-Rel" and not self._is_own_column(path[0]):
             return
         allowed = self.bias.allowed
         chains = list(self._last_step(path))
@@ -386,7 +385,7 @@ class Candidates:
         n_fresh = len(step.fresh(self.database.relation(step.relation)))
         single = self._index(step).is_functional
         values = range(len(variables) - n_fresh, len(variables))
-        if single and (self.bias.preset != "AGG-Exist" or self.bias.aggregates is not None):
+        if single and self.bias.aggregates != "AGG-Exist":
             for variable in values:
                 yield _Chain(variable, (IDENTITY,), variables[variable].kind, True)
         if "count" in allowed and not (single and self._is_total(step)):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -433,36 +433,3 @@ def with_levels(relation: Relation, levels: Mapping[int, Levels]) -> Relation:
         return relation
     arrays, times = sorted_facts(tuple(facts), relation.times, relation.is_bag)
     return replace(relation, components=tuple(components), facts=arrays, times=times)
-
-
-def share_levels(relations: Iterable[Relation], domains: set[str]) -> list[Relation]:
-    """Return relations in which nominal components of the same domain have the same levels.
-
-    Parameters
-    ----------
-    relations : iterable of Relation
-        The relations.
-    domains : set of str
-        Types of components that several relations may have.
-    """
-    relations = list(relations)
-    found: dict[str, dict[object, None]] = {}
-    for relation in relations:
-        for component in relation.components:
-            if component.kind == "nominal" and component.type in domains:
-                found.setdefault(component.type, {}).update(dict.fromkeys(component.levels or ()))
-    shared = {name: _ordered(levels) for name, levels in found.items()}
-    return [
-        with_levels(
-            relation,
-            {i: shared[c.type] for i, c in enumerate(relation.components) if c.kind == "nominal" and c.type in shared},
-        )
-        for relation in relations
-    ]
-
-
-def _ordered(levels: dict[object, None]) -> Levels:
-    try:
-        return tuple(sorted(levels))
-    except TypeError:  # numbers and texts
-        return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))

@@ -103,10 +103,10 @@ def aligned(dataset: RelationalDataset, signature: Signature) -> RelationalDatas
             f"{' and '.join(signature.example_types)}"
         )
     found = {name: _found(dataset.database, name, signature) for name in signature.relations}
-    unseen, domains = _unseen(found, signature)
+    unseen: dict[str, list[str]] = {}
+    relations = {name: _as_fitted(relation, name, signature, unseen) for name, relation in found.items()}
     if unseen:
         _tell(unseen)
-    relations = {name: _as_fitted(relation, signature.relations[name], domains) for name, relation in found.items()}
     known = dataset.database.relations
     if len(relations) == len(known) and all(relation is known[name] for name, relation in relations.items()):
         return dataset
@@ -132,28 +132,20 @@ def _objects(components: tuple[Component, ...]) -> list[str | None]:
     return [component.type if component.kind == "object" else None for component in components]
 
 
-def _unseen(found: Mapping[str, Relation], signature: Signature) -> tuple[dict[str, list[str]], dict[str, Levels]]:
-    """Levels that the signature does not have, by column; and all levels of each domain, those last."""
-    unseen: dict[str, list[str]] = {}
-    domains: dict[str, Levels] = {}
-    for name, relation in found.items():
-        for here, there in zip(relation.components, signature.relations[name], strict=True):
-            if there.levels is None or here.levels is None:
-                continue
-            known = set(there.levels)
-            new = [level for level in here.levels if level not in known]
-            if new:
-                unseen[signature.columns[name]] = [str(level) for level in new]
-            before = domains.get(there.type, there.levels)
-            domains[there.type] = (*before, *(level for level in new if level not in set(before)))
-    return unseen, domains
-
-
-def _as_fitted(relation: Relation, components: tuple[Component, ...], domains: Mapping[str, Levels]) -> Relation:
+def _as_fitted(relation: Relation, name: str, signature: Signature, unseen: dict[str, list[str]]) -> Relation:
+    """The relation with the levels of the signature, then new ones, which are noted by column."""
+    components = signature.relations[name]
     if not relation.n_facts:
         empty = tuple(array.astype(_dtype(c)) for array, c in zip(relation.facts, components, strict=True))
         return replace(relation, components=components, facts=empty)
-    levels = {i: domains[c.type] for i, c in enumerate(components) if c.levels is not None}
+    levels: dict[int, Levels] = {}
+    for i, (here, there) in enumerate(zip(relation.components, components, strict=True)):
+        if there.levels is not None and here.levels is not None:
+            known = set(there.levels)
+            new = [level for level in here.levels if level not in known]
+            levels[i] = (*there.levels, *new)
+            if new:
+                unseen[signature.columns[name]] = [str(level) for level in new]
     return with_levels(relation, levels)
 
 

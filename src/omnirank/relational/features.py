@@ -32,11 +32,9 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         The largest number of steps of a path. A step follows a relation: a foreign key, in either direction, or a
         column. So two steps lead to the columns of related rows ("mean stars of its ratings"), three to those of rows
         related to these.
-    aggregates : sequence of str, optional
-        The aggregates: count, count_unique, min, max, mean, sum, mode, exists; by default those that the
-        settings of facts declare (with the preset AGG-All), or all but the last.
-    preset : "AGG-All", "AGG-Exist" or "NO-Rel"
-        All aggregates; only whether there are related rows; only the columns of the target table.
+    aggregates : "AGG-All", "AGG-Exist", "NO-Rel" or sequence of str
+        All aggregates, or those that the settings of facts declare; only whether there are related rows; only the
+        columns of the target table; or some of count, count_unique, min, max, mean, sum, mode and exists.
     modes : mapping of str to sequences, optional
         Ways in which steps may use relations, as in :class:`~omnirank.relational.Bias`; by default those that the
         settings of facts declare. ``{}``: all ways.
@@ -68,8 +66,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     """
 
     lookahead: int = 2
-    aggregates: Sequence[str] | None = None
-    preset: str = "AGG-All"
+    aggregates: str | Sequence[str] = "AGG-All"
     modes: Mapping[str, Sequence[Mode]] | None = None
     max_candidates: int | None = 10_000
     features: Sequence[Feature | str] | None = None
@@ -89,7 +86,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         if not self.features_:
             raise DataError(
                 "there is no feature to construct: nothing in the database tells the examples apart in this way; check "
-                "the keys of the tables, preset, aggregates and lookahead"
+                "the keys of the tables, aggregates and lookahead"
             )
         self._signature = dataset.signature
         results = [result_component(dataset.database, dataset.example_types, feature) for feature in self.features_]
@@ -127,7 +124,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
             raise ParameterError("features", self.features, "give a list of names or features, or None for all")
         given, by_name = list(dict.fromkeys(self.features or ())), {}
         if self.features is None or any(isinstance(feature, str) for feature in given):
-            bias = Bias(self.preset, self.aggregates, self.lookahead, None, self.modes, self.max_candidates)
+            bias = Bias(self.aggregates, self.lookahead, None, self.modes, self.max_candidates)
             found = candidates(database, types, (), bias.within(dataset.modes, dataset.aggregates))
             if self.features is None:
                 return found

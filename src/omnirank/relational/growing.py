@@ -23,7 +23,7 @@ from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.candidates import Bias, Candidates, warn_of_cut
 from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.evaluation import FEW, empty_as_missing, feature_columns
+from omnirank.relational.evaluation import FEW, feature_columns
 from omnirank.relational.paths import Feature, Path, new_steps
 from omnirank.trees.layout import FeatureCodes, code_features
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
@@ -134,8 +134,6 @@ class RelationalConstruction:
         Cut-off time of each example.
     bias : Bias
         What may be constructed.
-    undefined_are_missing : bool
-        Whether values of nothing are missing cells, of which a test learns where they go, and no extreme values.
     told : list of str
         What the user was told of, once per fit and not once per node.
     """
@@ -145,14 +143,12 @@ class RelationalConstruction:
     example_codes: tuple[np.ndarray, ...]
     times: np.ndarray | None
     bias: Bias
-    undefined_are_missing: bool = False
     told: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, dataset: RelationalDataset, bias: Bias, undefined_are_missing: bool = False) -> RelationalConstruction:
+    def of(cls, dataset: RelationalDataset, bias: Bias) -> RelationalConstruction:
         """Return what may be constructed from the examples of a data set."""
-        examples = dataset.example_types, dataset.example_codes, dataset.times
-        return cls(dataset.database, *examples, bias, undefined_are_missing)
+        return cls(dataset.database, dataset.example_types, dataset.example_codes, dataset.times, bias)
 
     @property
     def n_examples(self) -> int:
@@ -185,7 +181,7 @@ class RelationalConstruction:
             return code_groups(groups, self.columns, self.n_examples)
         kind, n_objects = self.example_types[0], self.database.n_objects(self.example_types[0])
         every = replace(self, example_codes=(np.arange(n_objects, dtype=np.int32),), times=None)
-        same = kind, self.bias.chains, self.undefined_are_missing
+        same = kind, self.bias.chains
         cache = self.database.caches.blocks
         found = [cache.get((*same, group_key(group))) for group in groups]
         new = [group for group, block in zip(groups, found, strict=True) if block is None]
@@ -208,8 +204,7 @@ class RelationalConstruction:
 
     def columns(self, features: Sequence[Feature]) -> Table:
         """Return the values of features."""
-        table = feature_columns(self, features, named=False)
-        return empty_as_missing(table) if self.undefined_are_missing else table
+        return feature_columns(self, features, named=False)
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from omnirank.core.errors import DataError, setting
 from omnirank.relational.cells import KeyCells, KeyReader
 from omnirank.relational.schema import ROWS, Columns, Declared, DeclaredTable, ForeignKey, Schema, TableSchema
 
-# A column called like a reference is one if at least this share of its values are identifiers of the table.
-_CONTAINED = 0.5
+# A column called like a reference is one if at least this share of its values are identifiers of the table: of names
+# that end in id, and of names that are those of the table.
+_CONTAINED, _MOSTLY = 0.5, 0.9
 _ENDING = re.compile(r"_?(id|key|uuid|nr|no|fk)$")
 _BEGINNING = re.compile(r"^(id|fk)_")
 _CALLED_KEY = re.compile(r"_(id|key|uuid|fk)$|^(id|fk)_")
@@ -29,7 +30,7 @@ def complete_schema(
     A column identifies the rows of its table if it is called ``id`` or like the table and an ending (``movie_id``,
     ``MovieID``, ``id_movie`` in ``movies``), all its cells are known and no two are equal. A column refers to another
     table if it is called like that table, or like its identifier unless that is plain ``id``, and its values occur
-    there: all of them, or half of them where the name ends in ``id``. A table without identifier, of which two or more
+    there: nine in ten, or half of them where the name ends in ``id``. A table without identifier, of which two or more
     foreign keys together differ in all rows, is identified by them.
 
     Parameters
@@ -136,7 +137,8 @@ class _Guess:
         for rank, other in sorted(candidates):
             share = self._contained(table, column, other, primary[other][0])
             # an identifier that merely counts, as that of another table does, refers to nothing
-            if share >= (1.0 if own_key or rank > 1 else _CONTAINED) and not (own_key and _plain(column) == "id"):
+            least = 1.0 if own_key else _MOSTLY if rank > 1 else _CONTAINED
+            if share >= least and not (own_key and _plain(column) == "id"):
                 return other
         return None
 
@@ -186,8 +188,9 @@ class _Guess:
                 is_key = column in table.key_columns or column in table.primary_key or column == no_identifier
                 if is_key or column in self.declared[name].no_foreign_keys or column in self.declared[name].kinds:
                     continue
-                if _CALLED_KEY.search(_plain(column)) and _may_be_key(self.tables[name][column]):
-                    said = setting("keys", {f"{name}.{column}": _stem(column) or "object"})
+                called = next((other for other in schema.tables if other != name and _same_thing(column, other)), None)
+                if (called or _CALLED_KEY.search(_plain(column))) and _may_be_key(self.tables[name][column]):
+                    said = setting("keys", {f"{name}.{column}": called or _stem(column) or "object"})
                     notes.append(
                         f"column {name}.{column} is called like a key, but refers to no table, and is taken as a "
                         f"value: {said} takes its values as objects"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -67,14 +66,11 @@ class ConstructionParameters:
     Parameters are fields of dataclasses, so that each is written once; these are given by name.
     """
 
-    preset: str = "AGG-All"
-    aggregates: Sequence[str] | None = None
+    aggregates: str | Sequence[str] = "AGG-All"
     lookahead: int = 2
     max_path_length: int | None = 4
     modes: Mapping[str, Any] | None = None
     max_candidates: int | None = 3_000
-    missing: str = "extreme"
-    max_features: Any = None
     min_samples_leaf: float = 1
     max_depth: int | None = None
     random_state: RandomState = None
@@ -91,13 +87,13 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
     The data set knows its task: a fitted learner is a classifier or a regressor.
     """
 
+    max_features: Any = None
     class_weight: Any = None
 
     supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "labels", "numbers", "mixed")
     _with_ties = False  # rankers share the credit of equal tests
     _may_cluster = False  # and need no target
     _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "missing": choice("extreme", "learned"),
         "ensemble": choice("bagging", "random-forest"),
     }
 
@@ -139,8 +135,8 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
 
     def _growing(self, dataset: RelationalDataset, entropy: int, weight: np.ndarray | None) -> RelationalGrowing:
         """Return examples as trees are grown on them."""
-        data = RelationalGrowing(dataset, entropy, weight, n_jobs=self._n_jobs(), bias=self._bias(dataset))
-        return replace(data, undefined_are_missing=self.missing == "learned", with_ties=self._with_ties)
+        shared: dict[str, Any] = {"bias": self._bias(dataset), "with_ties": self._with_ties}
+        return RelationalGrowing(dataset, entropy, weight, n_jobs=self._n_jobs(), **shared)
 
     def _with_class_weight(self, dataset: Any, weight: np.ndarray | None) -> np.ndarray | None:
         if self.class_weight is not None and get_task(dataset.task).kind in ("numbers", "mixed"):
@@ -161,8 +157,8 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
             reason = f"target {training.columns.names[0]!r}: one class or value only"
         elif tables.is_empty:
             reason = (
-                "there is nothing to test: nothing that the preset constructs differs between examples; check the "
-                "preset, the keys of the tables, and the relations that are left out"
+                "there is nothing to test: nothing that is constructed differs between examples; check the "
+                "aggregates, the keys of the tables, and the relations that are left out"
             )
         else:
             tables.table(())  # made once, not by whichever worker comes first
@@ -190,7 +186,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         n_nominal = sum(known is not None for known in levels)
         blocks = np.empty((0, len(levels) - n_nominal)), np.empty((0, n_nominal), np.int32)
         self._features = Table(names, levels, *blocks)
-        self._had_missing = (self.missing == "learned",) * len(names)
+        self._had_missing = (False,) * len(names)
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return trees
@@ -238,9 +234,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
             if nothing.any():
                 new.append(fitted.names[i])
                 codes[nothing, table.slots[i]] = -1
-        if self.missing == "learned":
-            table.numeric[np.isinf(table.numeric)] = np.nan  # made for this call
-        elif new:
+        if new:
             warnings.warn(
                 "there is nothing to aggregate where the training data always had something "
                 f"({counted(len(new), 'feature')}, first {new[0]!r}): taken as missing",
@@ -314,11 +308,9 @@ class RelationalTree(RelationalLearner, SingleTree):
 
     Parameters
     ----------
-    preset : {"AGG-All", "AGG-Exist", "NO-Rel"}
-        What is constructed: all aggregates; only whether there is a match of a path; only columns of the target table.
-    aggregates : sequence of str, optional
-        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists. None: with
-        AGG-All, those that the settings of facts declare, if any.
+    aggregates : {"AGG-All", "AGG-Exist", "NO-Rel"} or sequence of str
+        What is constructed: all aggregates, or those that the settings of facts declare; only whether there is a match
+        of a path; only columns of the target table; or some of count, count_unique, min, max, mean, sum, mode, exists.
     lookahead : int
         How many steps (relations) a test may add to a prefix of the path that its node inherits.
     max_path_length : int, optional
@@ -328,9 +320,6 @@ class RelationalTree(RelationalLearner, SingleTree):
         out. None: as the settings of facts declare; ``{}``: in all ways.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
-    missing : {"extreme", "learned"}
-        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
-        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all.
     min_samples_leaf : float
@@ -340,7 +329,7 @@ class RelationalTree(RelationalLearner, SingleTree):
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
         which are all divided by the same number, so that frequent labels count more.
-    supervision : "auto", "cv", float or dict
+    supervision : float, "auto", "cv" or dict
         Level of supervision w in [0, 1], as in :class:`PCTForestClassifier`: tests lower w times the impurity of the
         target plus 1 - w times that of at most 300 constructed features, the shortest paths first. 1 uses the labelled
         examples only.
@@ -385,7 +374,7 @@ class RelationalTree(RelationalLearner, SingleTree):
     """
 
     normalize_targets: bool | None = None
-    supervision: Any = "auto"
+    supervision: Any = 1.0
     hierarchy_weight: float = 0.75
     pruning = None
 
@@ -429,11 +418,9 @@ class RelationalForest(RelationalLearner, Forest):
         Whether nodes try all candidates, or some that they draw.
     n_trees : int
         Number of trees.
-    preset : {"AGG-All", "AGG-Exist", "NO-Rel"}
-        What is constructed: all aggregates; only whether there is a match of a path; only columns of the target table.
-    aggregates : sequence of str, optional
-        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists. None: with
-        AGG-All, those that the settings of facts declare, if any.
+    aggregates : {"AGG-All", "AGG-Exist", "NO-Rel"} or sequence of str
+        What is constructed: all aggregates, or those that the settings of facts declare; only whether there is a match
+        of a path; only columns of the target table; or some of count, count_unique, min, max, mean, sum, mode, exists.
     lookahead : int
         How many steps (relations) a test may add to a prefix of the path that its node inherits.
     max_path_length : int, optional
@@ -443,9 +430,6 @@ class RelationalForest(RelationalLearner, Forest):
         out. None: as the settings of facts declare; ``{}``: in all ways.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
-    missing : {"extreme", "learned"}
-        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
-        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all in bagging, ceil(sqrt F) of F in random
         forests.
@@ -456,7 +440,7 @@ class RelationalForest(RelationalLearner, Forest):
     normalize_targets : bool or None
         Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
         which are all divided by the same number, so that frequent labels count more.
-    supervision : "auto", "cv", float or dict
+    supervision : float, "auto", "cv" or dict
         Level of supervision w in [0, 1], as in :class:`PCTForestClassifier`: tests lower w times the impurity of the
         target plus 1 - w times that of at most 300 constructed features, the shortest paths first. 1 uses the labelled
         examples only.
@@ -505,7 +489,7 @@ class RelationalForest(RelationalLearner, Forest):
     n_trees: int = 50
     _: KW_ONLY
     normalize_targets: bool | None = None
-    supervision: Any = "auto"
+    supervision: Any = 1.0
     oob_score: bool = False
     hierarchy_weight: float = 0.75
     n_jobs: int | None = None
@@ -567,11 +551,9 @@ class RelationalBoosting(RelationalLearner):
         What trees are multiplied by.
     chosen_examples : float
         Share of the examples that a tree sees.
-    preset : {"AGG-All", "AGG-Exist", "NO-Rel"}
-        What is constructed: all aggregates; only whether there is a match of a path; only columns of the target table.
-    aggregates : sequence of str, optional
-        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists. None: with
-        AGG-All, those that the settings of facts declare, if any.
+    aggregates : {"AGG-All", "AGG-Exist", "NO-Rel"} or sequence of str
+        What is constructed: all aggregates, or those that the settings of facts declare; only whether there is a match
+        of a path; only columns of the target table; or some of count, count_unique, min, max, mean, sum, mode, exists.
     lookahead : int
         How many steps (relations) a test may add to a prefix of the path that its node inherits.
     max_path_length : int, optional
@@ -581,9 +563,6 @@ class RelationalBoosting(RelationalLearner):
         out. None: as the settings of facts declare; ``{}``: in all ways.
     max_candidates : int or None
         Most candidates of a node; where there are more, a sample of the longest paths is taken.
-    missing : {"extreme", "learned"}
-        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
-        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all.
     min_samples_leaf : float
@@ -707,36 +686,19 @@ class RelationalBoosting(RelationalLearner):
         """What leaves hold: a residual."""
         return _one_number(np.empty(0))
 
-    def _staged_means(self, table: Table) -> Iterator[np.ndarray]:
-        """Yield the sums of 0, 1, 2, ... iterations, one column per number or class."""
-        k, two_classes = len(self.start_), self._predicts_classes and len(self.classes_) == 2
-        sums = np.tile(self.start_, (table.n_rows, 1))
-        values = _leaf_values(self._trees(), table)
-        for m in range(len(self.trees_) + 1):
-            if m:
-                sums = sums + self.shrinkage * values[:, (m - 1) * k : m * k]
-            yield np.column_stack([1 - sums[:, 0], sums[:, 0]]) if two_classes else sums
-
     def _means(self, table: Table) -> np.ndarray:
-        return deque(self._staged_means(table), maxlen=1)[0]
+        """Return the sums, one column per number or class."""
+        k, sums = len(self.start_), np.tile(self.start_, (table.n_rows, 1))
+        values = _leaf_values(self._trees(), table)
+        for m in range(len(self.trees_)):
+            sums = sums + self.shrinkage * values[:, m * k : (m + 1) * k]
+        two_classes = self._predicts_classes and len(self.classes_) == 2
+        return np.column_stack([1 - sums[:, 0], sums[:, 0]]) if two_classes else sums
 
     def _shares(self, means: np.ndarray) -> np.ndarray:
         shares = np.clip(means, 0.0, 1.0)
         total = shares.sum(axis=1, keepdims=True)
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / shares.shape[1])
-
-    def staged_predict(self, X: RelationalDataset) -> Iterator[Any]:
-        """Yield the predictions after 1, 2, ... iterations.
-
-        Parameters
-        ----------
-        X : RelationalDataset
-            Examples in a database of the same schema.
-        """
-        stages = self._staged_means(self._table(X))
-        next(stages)
-        for means in stages:
-            yield self._decide(means)
 
 
 def _one_number(values: np.ndarray) -> PrototypeColumns:

@@ -22,9 +22,8 @@ Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and fe
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -43,17 +42,15 @@ from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision import SUPERVISION
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.candidates import Bias
-from omnirank.relational.database import Relation
 from omnirank.relational.dataset import RelationalDataset, check_relational
 from omnirank.relational.growing import Ties
 from omnirank.relational.learners import (
-    BOOSTING,
     ConstructionParameters,
     RelationalBoosting,
     RelationalForest,
     RelationalLearner,
 )
-from omnirank.relational.paths import Feature, Step, new_steps
+from omnirank.relational.paths import Feature, new_steps
 from omnirank.relational.permutation import PermutationScores
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
@@ -65,67 +62,11 @@ if TYPE_CHECKING:
 _OF_TESTS = ("genie3", "symbolic")
 IMPORTANCES = (*_OF_TESTS, "permutation")
 
-BY = ("relation", "column", "link", "table", "aggregate", "binding", "feature")
-
-
-class CreditRules(NamedTuple):
-    """How the reward of a node is measured and shared.
-
-    Parameters
-    ----------
-    importance : {"genie3", "symbolic"}
-        The reward: how much impurity the test takes away, h*, or the share of examples that reach the node.
-    weighting : {"examples", "none"}
-        Whether nodes count by their examples: h* is a sum over them. "none" divides h* by their weight, and makes the
-        symbolic reward 1.
-    share : {"new", "all"}
-        Who shares it: the steps that the node adds, or all steps of its path.
-    """
-
-    importance: str = "genie3"
-    weighting: str = "examples"
-    share: str = "new"
-
-
-class NodeCredit(NamedTuple):
-    """A reward of a node, or the share of it that a feature of equal test takes, and the steps that share it."""
-
-    node: int
-    feature: Feature
-    steps: range
-    reward: float
-
-
-def node_credits(
-    tree: Tree, features: Sequence[Feature], rules: CreditRules, ties: Ties | None = None
-) -> Iterator[NodeCredit]:
-    """Yield what the tests of a tree are paid, node by node.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    features : sequence of Feature
-        What it tests, by number.
-    rules : CreditRules
-        How rewards are shared.
-    ties : dict, optional
-        For each node the features that share its credit; by default the one tested has it all.
-    """
-    if rules.importance == "genie3":
-        reward = tree.gain if rules.weighting == "examples" else tree.gain / tree.weight
-    else:
-        reward = tree.weight / tree.weight[0] if rules.weighting == "examples" else np.ones(tree.n_nodes)
-    parent = parents_of(tree)
-    for node in np.flatnonzero(~tree.is_leaf).tolist():
-        inherited = features[tree.feature[parent[node]]].path if node else ()
-        for feature, part in ties[node] if ties else ((features[tree.feature[node]], 1.0),):
-            paid = range(len(feature.path)) if rules.share == "all" else new_steps(feature.path, inherited)
-            yield NodeCredit(node, feature, paid, part * float(reward[node]))
+BY = ("relation", "column", "link", "table", "aggregate", "feature")
 
 
 class Credits(NamedTuple):
-    """What the relations, the aggregates, the ways of using a relation and the features of one tree are paid.
+    """What the relations, the aggregates and the features of one tree are paid.
 
     ``pairs`` has for pairs of relations what the first is paid in nodes where an equal test does with the second, but
     without the first.
@@ -133,75 +74,50 @@ class Credits(NamedTuple):
 
     relations: dict[str, float]
     aggregates: dict[str, float]
-    bindings: dict[str, float]
     features: np.ndarray
     pairs: dict[tuple[str, str], float]
-
-
-def binding_name(step: Step, relation: Relation, n_example: int) -> str:
-    """Return the name of a relation with what its places hold when a step uses it.
-
-    ``example`` is a variable of the example, ``old`` one that an earlier step has introduced, ``new`` one that this
-    step introduces, ``c`` a constant.
-
-    Parameters
-    ----------
-    step : Step
-        The step.
-    relation : Relation
-        Its relation.
-    n_example : int
-        Number of variables that identify an example.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> from omnirank.relational.ranker import binding_name
-    >>> from omnirank.relational.paths import Step
-    >>> ratings = om.datasets.make_movies(random_state=0).database.relations["ratings_movie_id"]
-    >>> binding_name(Step("ratings_movie_id", ((1, 0),)), ratings, 1)
-    'ratings_movie_id[new,example]'
-    """
-    words = ["new"] * len(relation.components)
-    for position, variable in step.bound:
-        words[position] = "example" if variable < n_example else "old"
-    for position, _ in step.constants:
-        words[position] = "c"
-    return f"{step.relation}[{','.join(words)}]"
 
 
 def tree_credits(
     tree: Tree,
     features: Sequence[Feature],
-    rules: CreditRules,
-    called: Callable[[Step], str] | None = None,
+    importance: str = "genie3",
+    share: str = "new",
     ties: Ties | None = None,
 ) -> Credits:
     """Return what a tree pays, each sum in the order of its nodes.
 
     Parameters
     ----------
-    tree, features, rules, ties
-        As in `node_credits`.
-    called : callable, optional
-        Returns how a step is called where the ways of using a relation are told apart, see `binding_name`.
+    tree : Tree
+        The tree.
+    features : sequence of Feature
+        What it tests, by number.
+    importance : {"genie3", "symbolic"}
+        The reward of a node: how much impurity the test takes away, h*, or the share of examples that reach the node.
+    share : {"new", "all"}
+        Who shares it: the steps that the node adds, or all steps of its path.
+    ties : dict, optional
+        For each node the features that share its credit; by default the one tested has it all.
     """
-    found = Credits(defaultdict(float), defaultdict(float), defaultdict(float), np.zeros(len(features)), {})
-    together: dict[int, dict[frozenset[str], float]] = {}
-    for node, feature, steps, reward in node_credits(tree, features, rules, ties):
-        found.features[tree.feature[node]] += reward
-        for step in steps:
-            found.relations[feature.path[step].relation] += reward / len(steps)
-            found.aggregates[feature.aggregates[step]] += reward / len(steps)
-            if called is not None:
-                found.bindings[called(feature.path[step])] += reward / len(steps)
-        tied, names = together.setdefault(node, {}), frozenset(feature.path[step].relation for step in steps)
-        tied[names] = tied.get(names, 0.0) + reward / len(steps)
-    for tied in together.values():
+    rewards = tree.gain if importance == "genie3" else tree.weight / tree.weight[0]
+    parent = parents_of(tree)
+    found = Credits(defaultdict(float), defaultdict(float), np.zeros(len(features)), defaultdict(float))
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        inherited = features[tree.feature[parent[node]]].path if node else ()
+        tied: dict[frozenset[str], float] = defaultdict(float)
+        for feature, part in ties[node] if ties else ((features[tree.feature[node]], 1.0),):
+            reward = part * float(rewards[node])
+            steps = range(len(feature.path)) if share == "all" else new_steps(feature.path, inherited)
+            found.features[tree.feature[node]] += reward
+            for step in steps:
+                found.relations[feature.path[step].relation] += reward / len(steps)
+                found.aggregates[feature.aggregates[step]] += reward / len(steps)
+            tied[frozenset(feature.path[step].relation for step in steps)] += reward / len(steps)
         for one in frozenset().union(*tied) if len(tied) > 1 else ():
-            reward = sum(part for names, part in tied.items() if one in names)
+            own = sum(part for names, part in tied.items() if one in names)
             for other in frozenset().union(*(names for names in tied if one not in names)):
-                found.pairs[one, other] = found.pairs.get((one, other), 0.0) + reward
+                found.pairs[one, other] += own
     return found
 
 
@@ -217,8 +133,9 @@ def averaged(rows: Any, n_together: int) -> np.ndarray:
     return rows.reshape(-1, n_together, rows.shape[1]).mean(axis=1) if n_together > 1 else rows
 
 
-# Shares of credit below this are chance: in small nodes many tests are equal.
-_LEAST_SHARE = 0.5
+# Shares of a relation's credit below this are chance, since in small nodes many tests are equal; so are all shares of
+# relations with less than this of all credit.
+_LEAST_SHARE, _LEAST_CREDIT = 0.5, 0.01
 
 
 def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
@@ -229,7 +146,8 @@ def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
     for credits in paid:
         pairs.update(credits.pairs)
         relations.update(credits.relations)
-    shares = [(one, other, value / relations[one]) for (one, other), value in pairs.items() if relations[one] > 0]
+    least = _LEAST_CREDIT * sum(relations.values())
+    shares = [(one, other, value / relations[one]) for (one, other), value in pairs.items() if relations[one] > least]
     found = pd.DataFrame([row for row in shares if row[2] >= _LEAST_SHARE], columns=["relation", "other", "share"])
     return found.sort_values(["share", "relation", "other"], ascending=[False, True, True], ignore_index=True)
 
@@ -271,38 +189,29 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         a tree grows when the values of a relation, or the ends of a link, are permuted (see
         :mod:`omnirank.relational.permutation`). It ranks relations, columns, links and tables, a table by permuting all
         its relations at once, and needs bagging or random forests.
-    by : {"relation", "column", "link", "table", "aggregate", "binding", "feature"}
+    by : {"relation", "column", "link", "table", "aggregate", "feature"}
         What ``ranking_`` ranks. "column" are the relations that hold values, "link" those that only link tables:
         they take credit from the columns behind them, so that their scores depend on how the database is cut into
-        tables, and are best looked at apart. "binding" are the ways in which relations are used, such as
-        ``ratings_movie_id[new,example]``: from a movie that is the example to its ratings. Of these, and of features,
-        those are ranked that the trees use.
+        tables, and are best looked at apart. Of features, those are ranked that the trees use.
     ensemble : {"bagging", "random-forest", "boosting"}
         Which trees.
     n_trees : int
         Number of trees; of boosting, of iterations.
-    weighting : {"examples", "none"}
-        Whether a test counts by the examples that reach it. "none" divides Genie3 by their weight, and makes every
-        test count 1 in the symbolic score.
     share : {"new", "all"}
         Who shares the worth of a test, in equal parts: the steps that its node adds, or all steps of its path.
     tie_break : {"share", "random", "first"}
         Which of several tests that divide a node in the same way is paid: all that add the fewest steps, in equal
         parts; the one that the seed chooses; or the first, in the order of the relations. Trees take the first with
         "first", else one by the seed. The ranking of features pays the one that is tested.
-    supervision : "auto", "cv", float or dict
-        Level of supervision, as in :class:`RelationalForest`. Without a target it is 0: relations are ranked by how
-        they cluster the examples.
-    preset, aggregates, lookahead, max_path_length, modes, max_candidates, missing
-        What is constructed, and where undefined values go, as in :class:`RelationalForest`.
-    max_features : None, int, float or {"sqrt", "log2", "all"}
-        Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
+    supervision : float, "auto", "cv" or dict
+        Level of supervision, as in :class:`RelationalForest`; 1 uses the labelled examples only. Without a target it is
+        0: relations are ranked by how they cluster the examples.
+    aggregates, lookahead, max_path_length, modes, max_candidates
+        What is constructed, as in :class:`RelationalForest`.
     min_samples_leaf : float
         Least weight of a leaf.
     max_depth : int or None
         Greatest depth of a leaf. None: no limit, but 4 in boosting.
-    shrinkage, chosen_examples : float
-        Of boosting, as in :class:`RelationalBoosting`.
     random_state : None, int, RandomState or Generator
         The seed.
     n_jobs : int or None
@@ -316,7 +225,8 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         By ``importance``, for each value of ``by`` that the data have.
     interchangeable_ : DataFrame
         For pairs of relations, the share of the credit of ``relation`` that is paid in nodes where a test with
-        ``other`` in its place is equal, largest first; shares below 0.5 are left out. Empty unless ties share.
+        ``other`` in its place is equal, largest first. Shares below 0.5 are left out, and relations with less than 1 %
+        of all credit. Empty unless ties share.
     model_ : RelationalForest or RelationalBoosting
         The fitted ensemble.
     task_ : str
@@ -347,12 +257,9 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     ensemble: str = "bagging"
     n_trees: int = 50
     _: KW_ONLY
-    weighting: str = "examples"
     share: str = "new"
     tie_break: str = "share"
-    supervision: Any = "auto"
-    shrinkage: float = 0.2
-    chosen_examples: float = 0.8
+    supervision: Any = 1.0
     n_jobs: int | None = None
 
     supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed", "none")
@@ -361,15 +268,12 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     _parameter_checks: ClassVar[Mapping[str, Domain]] = {
         "importance": choice(*IMPORTANCES),
-        "weighting": choice("examples", "none"),
         "share": choice("new", "all"),
         "tie_break": choice("share", "random", "first"),
         "supervision": SUPERVISION,
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),
         "n_trees": count(1),
-        "shrinkage": BOOSTING["shrinkage"],
-        "chosen_examples": BOOSTING["chosen_examples"],
         "random_state": SEED,
         "n_jobs": JOBS,
     }
@@ -400,7 +304,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         warn_about(X)
         X = X if X.labelled.any() else replace(X, target=None, task=task_named("none"))
         entropy = root_entropy(self.random_state)
-        self.model_ = self._learner(entropy).fit(X, y, sample_weight)
+        self.model_ = self._learner(entropy, X.target is not None).fit(X, y, sample_weight)
         self.task_ = X.task
         self._used_bias = self._bias(X)
         self._rows = {name: self._rows_of(X, name) for name in _OF_TESTS}
@@ -447,14 +351,13 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     # -- the ensemble ---------------------------------------------------------------------------------
 
-    def _learner(self, entropy: int) -> RelationalLearner:
-        shared = (*(field.name for field in fields(Bias)), "missing", "min_samples_leaf", "n_trees", "n_jobs")
+    def _learner(self, entropy: int, has_target: bool) -> RelationalLearner:
+        shared = (*(field.name for field in fields(Bias)), "min_samples_leaf", "n_trees", "n_jobs")
         given = {name: getattr(self, name) for name in shared} | {"random_state": entropy}
-        limits = {"max_features": self.max_features, "max_depth": self.max_depth}
-        given |= {name: value for name, value in limits.items() if value is not None}
+        given |= {} if self.max_depth is None else {"max_depth": self.max_depth}
         boosts = self.ensemble == "boosting"
-        own = ("shrinkage", "chosen_examples") if boosts else ("ensemble", "supervision")
-        given |= {name: getattr(self, name) for name in own}
+        level = self.supervision if has_target or self.supervision != 1 else 0
+        given |= {} if boosts else {"ensemble": self.ensemble, "supervision": level}
         learner: RelationalLearner = RelationalBoosting(**given) if boosts else RelationalForest(**given)
         learner._with_ties, learner._may_cluster = self.tie_break == "share", not boosts
         # as in rankings of one table, nodes without labels are split too
@@ -465,15 +368,12 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     def _rows_of(self, dataset: RelationalDataset, importance: str) -> ScoreRows:
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
-        rules = CreditRules(importance, self.weighting, self.share)
         trees, features = self.model_._trees(), self.model_.features_
         # boosting grows no tree where there is nothing to learn
-        nothing = Credits({}, {}, {}, np.zeros(len(features)), {})
+        nothing = Credits({}, {}, np.zeros(len(features)), {})
         relations = dataset.database.relations
-        n_example = len(dataset.example_types)
-        called = cache(lambda step: binding_name(step, relations[step.relation], n_example))
         grown = zip(trees, self.model_._ties, strict=True)
-        paid = [tree_credits(tree, features, rules, called, ties) for tree, ties in grown] or [nothing]
+        paid = [tree_credits(tree, features, importance, self.share, ties) for tree, ties in grown] or [nothing]
         if importance in (self.importance, _OF_TESTS[0]):
             self.interchangeable_ = _interchangeable(paid)
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
@@ -485,8 +385,6 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         found = _by_kind(dataset, by_relation) | {"table": (tuple(tables), np.column_stack(by_table))}
         found["aggregate"] = aggregates, averaged(credit_rows([own.aggregates for own in paid], aggregates), together)
         if used:
-            ways = tuple(sorted({way for credits in paid for way in credits.bindings}))
-            found["binding"] = ways, averaged(credit_rows([credits.bindings for credits in paid], ways), together)
             found["feature"] = used, averaged([credits.features for credits in paid], together)
         return found
 
@@ -510,4 +408,6 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         plain = (str, int, float, bool, type(None))
         values = {k: v for k, v in self.get_params(deep=False).items() if k != "n_jobs" and isinstance(v, plain)}
         modes = {name: [list(mode) for mode in ways] for name, ways in (self._used_bias.modes or {}).items()}
-        return values | {"aggregates": list(self._used_bias.allowed), "modes": modes or None}
+        aggregates = self._used_bias.aggregates
+        aggregates = aggregates if isinstance(aggregates, str) else list(self._used_bias.allowed)
+        return values | {"aggregates": aggregates, "modes": modes or None}

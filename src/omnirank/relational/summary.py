@@ -91,7 +91,7 @@ def tables(dataset: RelationalDataset) -> list[TableSummary]:
     found = []
     for name in table_names(dataset):
         relations = [r for r in dataset.database.relations.values() if r.table == name and not r.is_link]
-        columns = tuple((relation.column or relation.name, _kind(relation)) for relation in relations)
+        columns = tuple((relation.column or relation.name, value_kind(relation)) for relation in relations)
         schema = None if dataset.schema is None else dataset.schema.tables.get(name)
         if schema is None:
             types = next(r for r in dataset.database.relations.values() if r.table == name).components
@@ -129,7 +129,8 @@ def _matches(relation: Relation, position: int, database: Database) -> tuple[int
     return (int(counts.min()), float(counts.mean()), int(counts.max())) if n_objects else (0, 0.0, 0)
 
 
-def _kind(relation: Relation) -> str:
+def value_kind(relation: Relation) -> str:
+    """Return what the values of a relation are: numeric, date, or the number of levels."""
     component = relation.components[-1]
     if component.levels is None:
         return "date" if component.is_date else "numeric"

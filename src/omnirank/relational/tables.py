@@ -17,7 +17,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
 from omnirank.data.table import Table
 from omnirank.relational.cells import KeyCodes, Place, RowKey, ValueCells, are_texts, code_keys, row_key, value_cells
-from omnirank.relational.database import Component, Database, Facts, Relation, share_levels, sorted_facts, unique_order
+from omnirank.relational.database import Component, Database, Facts, Relation, sorted_facts, unique_order
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.inference import complete_schema
 from omnirank.relational.schema import (
@@ -112,8 +112,6 @@ def convert(
             examples = rows
             columns = {names[name, (column,)]: cells for column, cells in rows.values.items()}
     assert examples is not None
-    kinds = [kind for table in schema.tables.values() for kind in table.columns.values() if kind is not None]
-    relations = share_levels(relations, {kind.partition(":")[2] for kind in kinds if ":" in kind})
     database = Database(keys.objects, {relation.name: relation for relation in relations})
     return Conversion(database, *examples.examples(), columns, examples.ordered_times, notes)
 

@@ -26,6 +26,7 @@ from omnirank.ensembles.plan import (
 from omnirank.ensembles.supervision import left_out_work
 from omnirank.relational.candidates import Bias
 from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.evaluation import empty_as_missing
 from omnirank.relational.growing import CandidateTables, GrownFeatures, RelationalConstruction, Ties, grow_tree
 from omnirank.tasks import clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import PrototypeColumns
@@ -87,15 +88,12 @@ class RelationalGrowing(GrowingData):
     ----------
     bias : Bias
         What may be constructed.
-    undefined_are_missing : bool
-        As in `RelationalConstruction`.
     with_ties : bool
         As in `RelationalPlan`.
     """
 
     dataset: RelationalDataset  # type: ignore[assignment]
     bias: Bias = field(default_factory=Bias)
-    undefined_are_missing: bool = False
     with_ties: bool = False
 
     _feature_products = None  # few columns: no products of rows are shared
@@ -111,15 +109,16 @@ class RelationalGrowing(GrowingData):
     @cached_property
     def tables(self) -> CandidateTables:
         """What nodes may test."""
-        return CandidateTables(RelationalConstruction.of(self.dataset, self.bias, self.undefined_are_missing))
+        return CandidateTables(RelationalConstruction.of(self.dataset, self.bias))
 
     @cached_property
     def _feature_part(self) -> CodedColumns:
         """Candidates of the root, the shortest paths first, as columns; unknown where there is nothing to aggregate."""
         most = max(1, min(_MOST_FEATURES, _MOST_CELLS // self.dataset.n_examples))
         bias = replace(self.bias, max_candidates=min(most, self.bias.max_candidates or most))
-        construction = replace(self.tables.construction, bias=bias, undefined_are_missing=True, told=["cut"])
-        table = construction.columns([feature for group in construction.candidates(()) for feature in group])
+        construction = replace(self.tables.construction, bias=bias, told=["cut"])
+        features = [feature for group in construction.candidates(()) for feature in group]
+        table = empty_as_missing(construction.columns(features))
         few = [i for i, levels in enumerate(table.levels) if len(levels or ()) <= _MOST_LEVELS]
         columns = feature_columns(table.select(few))
         return CodedColumns(columns, clustering_columns(columns, self.weight))

@@ -12,7 +12,7 @@ import numpy as np
 from omnirank.core.text import counted, supervision_lines, there_are, top_of
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
-from omnirank.plots import plot_ranking
+from omnirank.plots import plot_ranking, plot_schema
 from omnirank.plots.style import BAR, finish, name_rows, new_axes, short_names, tidy
 from omnirank.report.features import N_SHORT
 from omnirank.report.halves import Halves
@@ -235,6 +235,15 @@ def _labels_picture(data: Dataset) -> Any:
     ax.barh(range(len(order)), shares[order], color=BAR, height=0.7)
     name_rows(ax, [target.names[i] for i in order])
     return finish(ax, "share of the labelled examples", grid="x")
+
+
+def schema(subject: Subject) -> Content:
+    """Return the picture of the tables and their links, with scores where relations were ranked."""
+    data = subject.database
+    if data is None:
+        return None
+    scored = None if set(data.feature_names).isdisjoint(subject.ranking.names) else subject.ranking
+    return {"picture": subject.picture(plot_schema(data, scored), "tables and links"), "notes": list(data.notes)}
 
 
 def supervision(subject: Subject) -> Content:

@@ -21,7 +21,7 @@ from omnirank.report.features import (
     redundant,
 )
 from omnirank.report.judgement import agreement, how_many, scores, significance, small_tree, stability, worth
-from omnirank.report.overview import data_check, summary, supervision
+from omnirank.report.overview import data_check, schema, summary, supervision
 from omnirank.report.page import Content, Section, check_page, drawing, write_page
 from omnirank.report.reproduction import methods, parameters
 from omnirank.report.subject import NO_DATA, Subject, fit_further, remade_ranker
@@ -41,6 +41,7 @@ _SECTIONS: tuple[tuple[str, str, str, Callable[[Subject], Content]], ...] = (
     ("How sure", "significance", "Significance", significance),
     ("How sure", "stability", "Stability", stability),
     ("How sure", "agreement", "Agreement of methods", agreement),
+    ("The data", "schema", "Tables and links", schema),
     ("The data", "data", "Data check", data_check),
     ("The data", "supervision", "Few labels", supervision),
     ("How it was done", "methods", "Methods, ready to paste", methods),
@@ -116,7 +117,8 @@ def write_report(
         if ranker is not None and not is_ranker(ranker):
             raise ParameterError("ranker", ranker, "give a ranker of omnirank, fitted or not")
     same = first.fingerprint in (None, *(getattr(known, "fingerprint", None) for known in (data, table)))
-    subject = Subject(first, table, ranker, own, named, seconds, command, same, no_data)
+    database = data if isinstance(data, RelationalDataset) else None
+    subject = Subject(first, table, ranker, own, named, seconds, command, same, no_data, database)
     fit_further(subject, fits=fits, n_jobs=n_jobs)
     if not hasattr(subject.ranker, "ranking_"):
         subject.ranker = None

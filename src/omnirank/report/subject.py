@@ -22,6 +22,7 @@ from omnirank.data.notes import share_remarks
 from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.evaluation.stability import Stability
 from omnirank.rankers.refits import fresh_copy, run_refits
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.report.halves import CLEARLY, Halves, JudgedHalf, halved, why_no_halves
 from omnirank.report.page import inline_svg
 
@@ -65,6 +66,8 @@ class Subject:
         Whether the ranking has the fingerprint of the data that were given.
     no_data : str
         Why there are no data.
+    database : RelationalDataset or None
+        What was ranked, if it is several tables.
     halves : Halves or None
         Rankings of halves, judged.
     shuffled : ndarray or None
@@ -88,6 +91,7 @@ class Subject:
     command: str | None = None
     same_data: bool = True
     no_data: str = NO_DATA
+    database: RelationalDataset | None = None
     halves: Halves | None = None
     shuffled: np.ndarray | None = None
     others: dict[str, Ranking] = field(default_factory=dict)

@@ -53,12 +53,11 @@ _SHORT = 24
 def reduce_numbers(offsets, values, wanted):
     """Count, min, max, mean and sum of each group, in one pass; infinite values do not count.
 
-    ``wanted[i]`` is the row in which the i-th of these is returned, or -1. Groups whose sum is too large for a float
-    are counted, and have NaN as sum and mean.
+    ``wanted[i]`` is the row in which the i-th of these is returned, or -1. The largest float stands for any larger sum,
+    and a mean stays between the smallest and the largest value.
     """
     n = offsets.shape[0] - 1
     results = np.empty((wanted.max() + 1, n))
-    n_too_large = 0
     for group in range(n):
         start, end = offsets[group], offsets[group + 1]
         count = 0
@@ -76,10 +75,7 @@ def reduce_numbers(offsets, values, wanted):
         if count:
             # Of equal numbers the mean is that number, whatever rounding says.
             mean = min(max(total / count, smallest), largest)
-            if not abs(total) <= _LARGEST:
-                n_too_large += 1
-                total = np.nan
-                mean = np.nan
+            total = min(max(total, -_LARGEST), _LARGEST)
         if wanted[0] >= 0:
             results[wanted[0], group] = count
         if wanted[1] >= 0:
@@ -90,7 +86,7 @@ def reduce_numbers(offsets, values, wanted):
             results[wanted[3], group] = mean
         if wanted[4] >= 0:
             results[wanted[4], group] = total
-    return results, n_too_large
+    return results
 
 
 @allocating
