@@ -187,7 +187,7 @@ class TestRadar:
         rings = [line for line in ax.lines if line.get_label() in ("a", ODD)]
         radii = [np.hypot(*line.get_data())[:3] for line in rings]
         np.testing.assert_allclose(radii, [[1, 1, 1], [0.2, 1, 0]], atol=1e-12)
-        assert "RRMSE\n0.5" in texts(ax)
+        assert "RRMSE\nbest: 0.5" in texts(ax)
         with pytest.raises(DataError, match="at least three measures"):
             plot_radar(table[["rrmse", "r2"]])
 

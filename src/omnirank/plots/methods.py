@@ -225,7 +225,7 @@ def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, ranks: bool = Fal
         best = sign * np.nanmax(sign * column)
         side = "center" if abs(x) < 0.2 else "left" if x > 0 else "right"
         above = "bottom" if y > 0.2 else "top" if y < -0.2 else "center"
-        text = f"{name if measure is None else measure.title}\n{best:.3g}"
+        text = f"{name if measure is None else measure.title}\nbest: {best:.3g}"
         ax.text(1.08 * x, 1.08 * y, text, ha=side, va=above, fontsize="small", color=FAINT, parse_math=False)
     for i, (name, row) in enumerate(zip(table.index, radii, strict=True)):
         ends = row[:, None] * directions
@@ -318,14 +318,17 @@ def plot_differences(x: pd.Series, y: pd.Series, ax: Axes | None = None) -> Axes
     ax = new_axes(5.0, 4.5) if ax is None else ax
     ax.axhline(0, color=GRID, zorder=1)
     ax.axvline(0, color=GRID, zorder=1)
-    largest = float(both.abs().to_numpy().max()) * 1.15 or 1.0
-    ax.plot([-largest, largest], [-largest, largest], color=GRID, linestyle="--", zorder=1)
+    cells = both.to_numpy()
+    low, high = min(0.0, cells.min()), max(0.0, cells.max())
+    margin = 0.15 * (high - low) or 1.0
+    ends = (low - margin, high + margin)
+    ax.plot(ends, ends, color=GRID, linestyle="--", zorder=1)
     ax.plot(both["x"], both["y"], "o", color=BAR, markersize=4.5, zorder=3)
     names = short_names([str(name) for name in both.index])
     for name, *place in zip(names, both["x"], both["y"], strict=True):
         ax.annotate(
             name, (place[0], place[1]), xytext=(4, 3), textcoords="offset points", fontsize="x-small", parse_math=False
         )
-    ax.set_xlim(-largest, largest)
-    ax.set_ylim(-largest, largest)
+    ax.set_xlim(*ends)
+    ax.set_ylim(*ends)
     return finish(ax, str(x.name), str(y.name), grid="both")
