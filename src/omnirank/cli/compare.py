@@ -143,7 +143,9 @@ class _Report:
         area = ", area over labelled examples" if len(study.labelled_counts) > 1 else ""
         self.title = f"{self.measure.title}{judged}{area} ({way})"
         self.stem = _file_name(f"{study.name}-{measure}" + (f"-{neighbors}" if neighbors else ""))
-        self.deviations = study.deviations(measure, neighbors).reindex_like(self.table) if _has_seeds(study) else None
+        self.deviations: pd.DataFrame | None = None
+        if study.jobs["seed"].nunique() > 1:
+            self.deviations = study.deviations(measure, neighbors).reindex_like(self.table)
         self.comparison: Any = None
         whole = self.table.dropna() if not self.table.empty else self.table
         if len(whole) >= 2 and whole.shape[1] >= 2:
@@ -174,8 +176,6 @@ class _Report:
 
     def write(self, over: Sequence[str], folder: Path) -> None:
         """Write the tables and diagrams of this measure, with curves over some parameters."""
-        from omnirank.plots.style import set_title
-
         markdown, latex = [f"# {self.title}"], []
         if self.comparison is not None:
             markdown.append(self.comparison.to_markdown())
@@ -191,13 +191,11 @@ class _Report:
                 stem = f"{self.stem}-{_file_name(name)}{'' if varied == 'labelled' else f'-{varied}'}-curve"
                 write_text(frame_csv(curve), folder / f"{stem}.csv")
                 ax = self.study.plot_curves(self.measure.name, name, self.neighbors, varied)
-                set_title(ax, name)
-                _draw(ax, folder, stem)
+                _draw(ax, folder, stem, name)
 
     def _draw_differences(self, folder: Path) -> None:
         """The gains over the control of the best two other methods."""
         from omnirank.plots.methods import plot_differences
-        from omnirank.plots.style import set_title
 
         control, values = self.comparison.control, self.comparison.values
         others = [name for name in self.comparison.average_ranks.index if name != control][:2]
@@ -205,30 +203,21 @@ class _Report:
             return
         gains = values[others].sub(values[control], axis=0) * (1 if self.measure.larger_is_better else -1)
         ax = plot_differences(*(gains[name].rename(f"gain of {name}") for name in others))
-        set_title(ax, f"gains over {control}: {self.measure.title}")
-        _draw(ax, folder, f"{self.stem}-differences")
+        _draw(ax, folder, f"{self.stem}-differences", f"gains over {control}: {self.measure.title}")
 
     def _draw_grids(self, over: Sequence[str], folder: Path) -> None:
         """Average ranks over each two parameters."""
         from omnirank.plots.methods import plot_grid
-        from omnirank.plots.style import set_title
 
         for rows, columns in combinations(over, 2):
             grid = self.study.rank_grid(self.measure.name, rows, columns, self.neighbors)
             stem = f"{self.stem}-{rows}-{columns}-ranks"
             write_text(frame_csv(grid), folder / f"{stem}.csv")
-            ax = plot_grid(grid)
-            set_title(ax, self.title)
-            _draw(ax, folder, stem)
-
-
-def _has_seeds(study: "StudyResults") -> bool:
-    return bool(study.jobs["seed"].nunique() > 1)
+            _draw(plot_grid(grid), folder, stem, self.title)
 
 
 def _write_all(study: "StudyResults", reports: list[_Report], over: Sequence[str], folder: Path) -> None:
     from omnirank.plots.methods import plot_radar
-    from omnirank.plots.style import set_title
 
     folder.mkdir(parents=True, exist_ok=True)
     for report in reports:
@@ -242,9 +231,7 @@ def _write_all(study: "StudyResults", reports: list[_Report], over: Sequence[str
         stem = _file_name(f"{study.name}-average-ranks")
         write_text(frame_csv(ranks), folder / f"{stem}.csv")
         if len(ranks.columns) > 2:
-            ax = plot_radar(ranks, ranks=True)
-            set_title(ax, f"average ranks in {study.name} (1 at the centre)")
-            _draw(ax, folder, stem)
+            _draw(plot_radar(ranks), folder, stem, f"average ranks in {study.name} (1 at the centre)")
 
 
 def _write_table(
@@ -266,8 +253,12 @@ def _write_table(
     write_text(frame_csv(values.join(spread)), folder / f"{stem}.csv")
 
 
-def _draw(ax: Any, folder: Path, stem: str) -> None:
+def _draw(ax: Any, folder: Path, stem: str, title: str | None = None) -> None:
     """Write a picture twice: as SVG for papers, and as PNG for what cannot show that."""
+    if title is not None:
+        from omnirank.plots.style import set_title
+
+        set_title(ax, title)
     for ending in (".svg", ".png"):
         write_picture(ax, folder / f"{stem}{ending}")
 

@@ -138,7 +138,7 @@ def _curves(study: StudyResults, name: str, neighbors: int) -> list[tuple[str, s
 
 
 def _all_measures(study: StudyResults, key: str) -> Section | None:
-    """The means of all measures over the data sets, as a radar of the methods; only where all data sets have them."""
+    """Means of all measures over the data sets, and a radar of average ranks; only where all data sets have them."""
     names = study.recorded[:_MOST_MEASURES]
     tables = {name: study.table(name) for name in names}
     whole = [
@@ -146,11 +146,11 @@ def _all_measures(study: StudyResults, key: str) -> Section | None:
         for name, table in tables.items()
         if len(table) == len(study.facts["data"]) and not table.isna().any(axis=None)
     ]
-    if len(whole) < _LEAST_MEASURES:
+    if len(whole) < _LEAST_MEASURES or tables[whole[0]].shape[1] < 2:
         return None
     means = pd.DataFrame({name: tables[name].mean(axis=0) for name in whole})
     content = {
-        "picture": inline_svg(plot_radar(means), "means of measures by method"),
+        "picture": inline_svg(plot_radar(study.ranks(whole)), "average ranks of methods by measure"),
         "columns": frame_columns(means.rename(columns={name: MEASURES[name].title for name in whole}), "method"),
         "id": f"{key}-means",
     }

@@ -224,10 +224,10 @@ class StudyResults:
 
     def _reported(self, curve: pd.DataFrame, name: str, larger_is_better: bool) -> float | None:
         """Where a curve has the best value of a grid of which only that is reported."""
-        grid = [column for column in curve if _method(str(column)) == _method(name)]
-        if _method(name) not in self.facts["best_of_grid"]:
+        values = curve[[column for column in curve if _method(str(column)) == _method(name)]].stack().dropna()
+        if _method(name) not in self.facts["best_of_grid"] or values.empty:
             return None
-        best = curve[grid].stack().agg("idxmax" if larger_is_better else "idxmin")
+        best = values.idxmax() if larger_is_better else values.idxmin()
         return best[0] if best[1] == name else None
 
     def ranks(self, measures: Sequence[str] | None = None, neighbors: int | None = None) -> pd.DataFrame:
