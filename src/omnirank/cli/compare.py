@@ -249,8 +249,8 @@ def _write_table(
     texts = [*markdown[:1], markdown_table(values, larger_is_better, deviations), *markdown[1:]]
     write_text("\n\n".join(texts) + "\n", folder / f"{stem}.md")
     write_text("\n\n".join([latex_table(values, larger_is_better, deviations), *latex]) + "\n", folder / f"{stem}.tex")
-    spread = [] if deviations is None else [deviations.add_suffix(" SD")]
-    write_text(frame_csv(values.join(spread)), folder / f"{stem}.csv")
+    cells = values if deviations is None else values.join(deviations.add_suffix(" SD"))
+    write_text(frame_csv(cells), folder / f"{stem}.csv")
 
 
 def _draw(ax: Any, folder: Path, stem: str, title: str | None = None) -> None:

@@ -100,7 +100,7 @@ class ToFit:
     n_trees: int
     pruning: Pruning | None = None
     seconds: float | None = None
-    levels: Sequence[float] = PREDICTOR_LEVELS
+    levels: tuple[float, ...] = PREDICTOR_LEVELS
 
 
 def resolve_level(

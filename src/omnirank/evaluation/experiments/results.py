@@ -224,11 +224,12 @@ class StudyResults:
 
     def _reported(self, curve: pd.DataFrame, name: str, larger_is_better: bool) -> float | None:
         """Where a curve has the best value of a grid of which only that is reported."""
-        values = curve[[column for column in curve if _method(str(column)) == _method(name)]].stack().dropna()
-        if _method(name) not in self.facts["best_of_grid"] or values.empty:
+        grid = curve[[column for column in curve if _method(str(column)) == _method(name)]].to_numpy()
+        if _method(name) not in self.facts["best_of_grid"] or np.isnan(grid).all():
             return None
-        best = values.idxmax() if larger_is_better else values.idxmin()
-        return best[0] if best[1] == name else None
+        best = np.nanmax(grid) if larger_is_better else np.nanmin(grid)
+        places = np.flatnonzero(curve[name] == best)
+        return float(curve.index[places[0]]) if len(places) else None
 
     def ranks(self, measures: Sequence[str] | None = None, neighbors: int | None = None) -> pd.DataFrame:
         """Return average ranks, one row per method and one column per measure; "seconds" is one.
