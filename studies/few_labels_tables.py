@@ -1,37 +1,22 @@
-"""Write the tables of the pages on few labels and on defaults from the figures beside them.
-
-    python studies/scripts/tables.py
-
-Replaces what stands between ``<!-- table NAME -->`` and ``<!-- end -->`` in studies/*.md.
-"""
+"""The tables on few labels: rankings, single trees and forests, and the rules that choose the level of supervision."""
 
 from __future__ import annotations
 
 import json
-import re
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from table_parts import HERE, markdown
 
 from omnirank.evaluation.statistics import wilcoxon_test
 
-PAGES = Path(__file__).parent.parent
-FIGURES = PAGES / "results"
-BENCHMARKS = PAGES.parent / "benchmarks" / "results"
+BENCHMARKS = HERE.parent / "benchmarks" / "results"
 CLEAR = 2.57
 
 
 def read(name: str) -> pd.DataFrame:
-    """Return one file of figures."""
-    return pd.read_csv(FIGURES / f"{name}.csv")
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Return a table; the first column holds words, the others numbers."""
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    """Return one file of results."""
+    return pd.read_csv(HERE / "results" / f"{name}.csv")
 
 
 def difference(mean: float, sem: float) -> str:
@@ -226,7 +211,7 @@ def ssl_tests() -> str:
     return markdown(["model", "sets", *told, "p printed"], rows)
 
 
-def unsupervised() -> str:
+def unsupervised_ensembles() -> str:
     """Errors of unsupervised rankings."""
     found = read("unsupervised_ensembles").set_index("set")
     printed = read("printed_unsupervised").set_index("set")
@@ -267,40 +252,20 @@ def beside_clus() -> str:
     return markdown(["data, level", *kinds], rows)
 
 
-TABLES = {
-    "beside-clus": beside_clus,
-    "like-for-like": like_for_like,
-    "like-for-like-summary": like_for_like_summary,
-    "by-count": by_count,
-    "levels": levels,
-    "levels-by-count": levels_by_count,
-    "levels-rankings": levels_rankings,
-    "published": published,
-    "trees": trees,
-    "forests": forests,
-    "tree-sizes": tree_sizes,
-    "ssl-shares": ssl_shares,
-    "ssl-tests": ssl_tests,
-    "unsupervised": unsupervised,
-    "madelon": madelon,
-}
-for _module in sorted(Path(__file__).parent.glob("defaults_*_tables.py")):
-    TABLES |= runpy.run_path(str(_module))["TABLES"]
-_BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-
-def filled(text: str) -> str:
-    """Return a page with its tables; other scripts fill those that are not known here."""
-    return _BLOCK.sub(lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}" if m[2] in TABLES else m[0], text)
-
-
-def main() -> None:
-    """Fill the pages."""
-    for page in sorted(PAGES.glob("*.md")):
-        text = page.read_text()
-        if "<!-- table " in text:
-            page.write_text(filled(text))
-
-
-if __name__ == "__main__":
-    main()
+TABLES = [
+    beside_clus,
+    like_for_like,
+    like_for_like_summary,
+    by_count,
+    levels,
+    levels_by_count,
+    levels_rankings,
+    published,
+    trees,
+    forests,
+    tree_sizes,
+    ssl_shares,
+    ssl_tests,
+    unsupervised_ensembles,
+    madelon,
+]
