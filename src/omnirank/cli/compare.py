@@ -133,11 +133,9 @@ class _Report:
         self.measure = MEASURES[measure]
         self.neighbors = neighbors
         self.table = study.table(measure, neighbors)
-        self.unfinished: list[str] = []
-        if not self.table.empty:
-            open_rows = self.table.isna().all(axis=1)
-            self.unfinished = [str(name) for name in self.table.index[open_rows]]
-            self.table = self.table[~open_rows]
+        open_rows = self.table.isna().all(axis=1)
+        self.unfinished = [str(name) for name in self.table.index[open_rows]]
+        self.table = self.table[~open_rows]
         way = "larger is better" if self.measure.larger_is_better else "smaller is better"
         judged = f", {neighbors} neighbours" if neighbors else ""
         area = ", area over labelled examples" if len(study.labelled_counts) > 1 else ""
@@ -147,8 +145,7 @@ class _Report:
         if study.jobs["seed"].nunique() > 1:
             self.deviations = study.deviations(measure, neighbors).reindex_like(self.table)
         self.comparison: Any = None
-        whole = self.table.dropna() if not self.table.empty else self.table
-        if len(whole) >= 2 and whole.shape[1] >= 2:
+        if min(self.table.dropna().shape) >= 2:
             self.comparison = study.compare(measure, neighbors, alpha=alpha, control=control)
 
     def show(self) -> None:
@@ -189,9 +186,8 @@ class _Report:
         for varied in ["labelled"] * (len(self.study.labelled_counts) > 1) + list(over):
             for name, curve in self.study.curves(self.measure.name, self.neighbors, varied).items():
                 stem = f"{self.stem}-{_file_name(name)}{'' if varied == 'labelled' else f'-{varied}'}-curve"
-                write_text(frame_csv(curve), folder / f"{stem}.csv")
                 ax = self.study.plot_curves(self.measure.name, name, self.neighbors, varied)
-                _draw(ax, folder, stem, name)
+                _draw(ax, folder, stem, name, curve)
 
     def _draw_differences(self, folder: Path) -> None:
         """The gains over the control of the best two other methods."""
@@ -212,8 +208,7 @@ class _Report:
         for rows, columns in combinations(over, 2):
             grid = self.study.rank_grid(self.measure.name, rows, columns, self.neighbors)
             stem = f"{self.stem}-{rows}-{columns}-ranks"
-            write_text(frame_csv(grid), folder / f"{stem}.csv")
-            _draw(plot_grid(grid), folder, stem, self.title)
+            _draw(plot_grid(grid), folder, stem, self.title, grid)
 
 
 def _write_all(study: "StudyResults", reports: list[_Report], over: Sequence[str], folder: Path) -> None:
@@ -253,8 +248,10 @@ def _write_table(
     write_text(frame_csv(cells), folder / f"{stem}.csv")
 
 
-def _draw(ax: Any, folder: Path, stem: str, title: str | None = None) -> None:
-    """Write a picture twice: as SVG for papers, and as PNG for what cannot show that."""
+def _draw(ax: Any, folder: Path, stem: str, title: str | None = None, values: "pd.DataFrame | None" = None) -> None:
+    """Write a picture twice, as SVG for papers, and as PNG for what cannot show that; and what it shows as CSV."""
+    if values is not None:
+        write_text(frame_csv(values), folder / f"{stem}.csv")
     if title is not None:
         from omnirank.plots.style import set_title
 
