@@ -101,13 +101,13 @@ def compare(
 
 def _print_csv(studies: list["StudyResults"], measures: list[str] | None) -> None:
     heading = ("study", "data", "method", "labelled", "neighbors", "measure", "mean", "n")
-    rows: list[tuple[Any, ...]] = [
+    found = (
         (study.name, *row)
         for study in studies
         for row in study.means()[list(heading[1:])].itertuples(index=False, name=None)
         if measures is None or row[4] in measures
-    ]
-    rows.sort(key=lambda row: row[:6])
+    )
+    rows = sorted(found, key=lambda row: row[:6])
     # the store's 0 is no number: labels as they are; the task's number of neighbours, or a method that predicts itself
     print_csv(heading, [(*row[:3], row[3] or "", row[4] or "", *row[5:]) for row in rows])
 
@@ -141,9 +141,8 @@ class _Report:
         area = ", area over labelled examples" if len(study.labelled_counts) > 1 else ""
         self.title = f"{self.measure.title}{judged}{area} ({way})"
         self.stem = _file_name(f"{study.name}-{measure}" + (f"-{neighbors}" if neighbors else ""))
-        self.deviations: pd.DataFrame | None = None
-        if study.jobs["seed"].nunique() > 1:
-            self.deviations = study.deviations(measure, neighbors).reindex_like(self.table)
+        several = study.jobs["seed"].nunique() > 1
+        self.deviations = study.deviations(measure, neighbors).reindex_like(self.table) if several else None
         self.comparison: Any = None
         if min(self.table.dropna().shape) >= 2:
             self.comparison = study.compare(measure, neighbors, alpha=alpha, control=control)
@@ -152,9 +151,8 @@ class _Report:
         """Print the tables."""
         say(self.title, "bold")
         _print_table(self.table, self.deviations)
-        tasks = self.study.facts["tasks"]
         listed = {*self.table.index, *self.unfinished}
-        without = [f"{name} ({tasks[name]})" for name in self.study.facts["data"] if name not in listed]
+        without = [f"{name} ({task})" for name, task in self.study.facts["tasks"].items() if name not in listed]
         if self.unfinished:
             note(f"no complete results yet of {', '.join(self.unfinished)}: left out")
         if without:

@@ -228,7 +228,7 @@ class StudyResults:
         if _method(name) not in self.facts["best_of_grid"] or np.isnan(grid).all():
             return None
         best = np.nanmax(grid) if larger_is_better else np.nanmin(grid)
-        return next((float(place) for place, value in curve[name].items() if value == best), None)
+        return next((float(place) for place in curve.index.to_numpy()[curve[name] == best]), None)
 
     def ranks(self, measures: Sequence[str] | None = None, neighbors: int | None = None) -> pd.DataFrame:
         """Return average ranks: a row per method, in the order of the plan, and a column per measure; "seconds" is one.
