@@ -84,7 +84,7 @@ def plot_curves(
     colours = {pair: f"C{i}" for i, pair in enumerate(dict.fromkeys(belongs))}
     even = shown[0].axis in ("labelled examples", "top features")
     places = sorted({position for curve in shown for position in curve.positions.tolist()})
-    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
+    ax = new_axes(width=7.5, height=4.0) if ax is None else ax
     for i, (curve, name, error) in enumerate(zip(shown, names, bands, strict=True)):
         at = [places.index(p) for p in curve.positions.tolist()] if even else curve.positions.tolist()
         label = f"{name}, area {curve.area:.3f}" if name else f"area {curve.area:.3f}"
@@ -104,7 +104,8 @@ def plot_curves(
         ax.set_xscale("log")
     measure = MEASURES.get(shown[0].measure)
     height = shown[0].measure if measure is None else measure.title
-    return finish(ax, shown[0].axis, height, grid="y", legend="best")
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return finish(ax, shown[0].axis, height, grid="y")
 
 
 def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
