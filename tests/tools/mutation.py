@@ -12,8 +12,6 @@ _FLIPPED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
-# What constants and attributes of classes are set to: choices, as default values are.
-_NUMBERS = (ast.Constant, ast.BinOp, ast.UnaryOp)
 _TERMS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 # Calls whose first two arguments may change places without effect.
 _SYMMETRIC = {
@@ -81,18 +79,18 @@ def _walk(node: ast.AST, function: str) -> Iterator[tuple[ast.expr | ast.stmt, s
         return
     if isinstance(node, ast.Call) and _name(node.func) in _TELLING:
         return
-    in_function = function.rpartition(".")[2].strip("_")[:1].islower()
-    if isinstance(node, ast.Assign | ast.AnnAssign) and not in_function and isinstance(node.value, _NUMBERS):
-        return
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         if re.fullmatch(r"__(repr|str)__|_repr_\w+|_?describe\w*", node.name):
+            return
+        # Code that writes instructions runs when kernels are compiled only, and these are kept.
+        if "'builder'" in ast.dump(node):
             return
         function = f"{function}.{node.name}".lstrip(".")
     if isinstance(node, ast.expr | ast.stmt) and not isinstance(node, ast.FunctionDef | ast.ClassDef):
         if _spoken_of_speed(node):
             if isinstance(node, ast.expr | ast.Assign | ast.AnnAssign):
                 return
-        else:
+        elif function.rpartition(".")[2].strip("_")[:1].islower():  # no choices, as attributes of classes are
             for place, kind, new in _mistakes(node):
                 yield place, function, kind, new
     for name, value in ast.iter_fields(node):
