@@ -200,6 +200,7 @@ def test_constant_features_and_targets_score_zero():
         assert scores[0] == 0
         assert scores[1] > 0 or measure == "mutual-information"
         assert not om.InformationRanker(measure).fit(X, ["same"] * 8).feature_importances_.any()
+    assert not om.InformationRanker("mutual-information", n_bins=4).fit(X, np.full(8, 0.5)).feature_importances_.any()
     assert om.CorrelationRanker().fit(X, np.arange(8) + 0.5).feature_importances_.tolist() == [0.0, 1.0]
 
 

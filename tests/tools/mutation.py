@@ -13,17 +13,17 @@ _FLIPPED = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 _TERMS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
-# Calls whose first two arguments may change places without effect.
+# Calls whose first two arguments may change places without effect; another stream of random numbers is as good.
 _SYMMETRIC = {
     "min", "max", "minimum", "maximum", "hypot", "gcd", "isclose", "allclose", "array_equal", "union1d", "intersect1d",
-    "smaller", "larger",
+    "smaller", "larger", "stream",
 }  # fmt: skip
 # Calls that only speak to users.
 _TELLING = {"warn", "warn_once", "info", "debug", "warning", "log", "plural", "cast", "isinstance", "TypeVar", "repr"}
 # Sizes of blocks and limits of what a message shows: they change speed, memory or wording, not results.
 _SPEED = re.compile(
     r"_?(.*_)?(BLOCKS?|BYTES|CACHED?|CELLS|ROWS|ONCE|AHEAD|LANES|BATCH\w*|CHUNK|MEMORY|TILE|WIDTH|SHOWN|NAMED|SECONDS|S)"
-    r"|n_workers|n_jobs|max_memory|verbose|progress|stacklevel|maxsize|TYPE_CHECKING|__name__|__all__"
+    r"|n_workers|n_jobs|max_memory|max_seconds|verbose|progress|stacklevel|maxsize|TYPE_CHECKING|__name__|__all__"
 )
 
 
