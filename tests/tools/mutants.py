@@ -68,6 +68,13 @@ EQUIVALENT = {
     'core/ranking/ranking.py: "parameters": _merged_parameters(b.parameters, a.parameters, amount),': (
         "rankings of one method have the same parameters in the same order"
     ),
+    "data/resampling.py: return groups if (gammainc(_pairs(groups), chance) <= _SURPRISING) else None": (
+        "a computed probability is not exactly this"
+    ),
+    "ensembles/supervision.py: if settled is None or settled.level < 2:": "level 1 does not read features' weights",
+    "evaluation/redundancy.py: sensible = (spread > _NO_SPREAD * n) & ((n >= n_levels)) & (n_levels > 1) & "
+    "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
+    "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
 }
 
 

@@ -19,7 +19,10 @@ _SYMMETRIC = {
     "smaller", "larger", "stream",
 }  # fmt: skip
 # Calls that only speak to users.
-_TELLING = {"warn", "warn_once", "info", "debug", "warning", "log", "plural", "cast", "isinstance", "TypeVar", "repr"}
+_TELLING = {
+    "warn", "warn_once", "info", "debug", "warning", "log", "plural", "cast", "isinstance", "TypeVar", "repr",
+    "refuse_dense",
+}  # fmt: skip
 # Sizes of blocks and limits of what a message shows: they change speed, memory or wording, not results.
 _SPEED = re.compile(
     r"_?(.*_)?(BLOCKS?|BYTES|CACHED?|CELLS|ROWS|ONCE|AHEAD|LANES|BATCH\w*|CHUNK|MEMORY|TILE|WIDTH|SHOWN|NAMED|SECONDS|S)"
