@@ -5,8 +5,8 @@
 Mistakes in functions are drawn by the seed, evenly over the modules. The quick tests that call the function judge
 first, the fastest of them first; then the slow tests of the room, and of files that name what the module defines.
 Kernels with a mistake run interpreted. FOLDER keeps which test calls which function, and the outcomes, so that a later
-run goes on where this one ended; survivors are tried again. The exit status is 1 if more than 3 % survive; those in
-`EQUIVALENT` do not count.
+run goes on where this one ended; survivors are tried again. The tree must not change meanwhile. The exit status is 1 if
+more than 3 % survive; those in `EQUIVALENT` do not count.
 """
 
 from __future__ import annotations

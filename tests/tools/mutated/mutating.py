@@ -56,12 +56,14 @@ def pytest_runtestloop(session):
         start = time.perf_counter()
         places = tuple(mutant.pop("slow"))
         slow = [name for name, test in tests.items() if name.startswith(places) and _slow(test)]
+        unsound = []
         judging = dict.fromkeys([*judges.get(f"{mutant['file']}:{mutant['function']}", []), *slow])
         while (failed := _first_failure([tests[name] for name in judging if name in tests], mutant)) in judging:
             if not _first_failure([tests[failed]]):
                 break
             del judging[failed]  # it fails without the mistake, too
-        record = mutant | {"killed_by": failed, "seconds": round(time.perf_counter() - start, 1)}
+            unsound.append(failed)
+        record = mutant | {"killed_by": failed, "unsound": unsound, "seconds": round(time.perf_counter() - start, 1)}
         del record["source"]
         with (FOLDER / "outcomes.jsonl").open("a") as file:
             file.write(json.dumps(record) + "\n")
