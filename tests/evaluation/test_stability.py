@@ -104,6 +104,7 @@ def test_equal_and_random_rankings():
     for index in (top_k_index(same, 3), top_k_index(same, 8), spearman_index(same), overlap_index(same)):
         np.testing.assert_allclose(index, 1.0)
     assert spearman_index(np.ones((3, 1), int)).value == 1.0
+    np.testing.assert_allclose(spearman_index(np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]])), [-0.5, -0.5, -0.5])
     rng = np.random.default_rng(0)
     noise = np.array([rng.permutation(30) + 1 for _ in range(200)])
     assert abs(top_k_index(noise, 5).value) < 0.02

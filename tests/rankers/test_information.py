@@ -193,6 +193,17 @@ def test_few_examples_and_classes_of_one_example_give_no_information():
     assert ranker.fit(X, [0.5, 1.7, 2.5, 9.1]).feature_importances_[0] >= 0
 
 
+def test_constant_features_and_targets_score_zero():
+    X = np.column_stack([np.full(8, 0.1), np.arange(8)])
+    for measure in (*MEASURES, "mutual-information"):
+        scores = om.InformationRanker(measure, n_bins=4).fit(X, list("aabbabab")).feature_importances_
+        assert scores[0] == 0
+        assert scores[1] > 0 or measure == "mutual-information"
+        assert not om.InformationRanker(measure).fit(X, ["same"] * 8).feature_importances_.any()
+    assert not om.InformationRanker("mutual-information", n_bins=4).fit(X, np.full(8, 0.5)).feature_importances_.any()
+    assert om.CorrelationRanker().fit(X, np.arange(8) + 0.5).feature_importances_.tolist() == [0.0, 1.0]
+
+
 @pytest.mark.parametrize("measure", [*MEASURES, "mutual-information"])
 def test_the_order_of_rows_and_columns_and_monotone_scales_change_nothing(measure):
     rng = np.random.default_rng(7)
