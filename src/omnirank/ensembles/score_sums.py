@@ -11,6 +11,9 @@ from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.ensembles.p_values import ExampleSums, RootSums
 from omnirank.ensembles.scores import SCORES, FeatureScores, TreeScorer
 
+# Share of the error of each of the tests that are not at the root, where most features tell something if any do.
+_SHARE = 0.2
+
 
 @dataclass(frozen=True, eq=False)
 class ScoreSums:
@@ -95,9 +98,9 @@ class ScoreSums:
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for.
 
-        Where features have credit at the root, what they tell there and below it are two tests. With p the smaller one
-        of their p values, that of the feature is 1 - (1 - p)^2 (Sidak); where no tree tests it below the root, that of
-        the root.
+        Where features have credit at the root, there are three tests: what a feature tells there, below it, and in
+        pairs (:mod:`omnirank.ensembles.pair_test`). The p value is the smallest of the three, each divided by its share
+        of the error: a fifth below the root (where a tree tests the feature), a fifth in pairs, the rest at the root.
         """
         if name not in self.examples:
             return None
@@ -106,10 +109,10 @@ class ScoreSums:
         if not SCORES[name].has_root:
             return further
         at_root = RootSums.p_values(self.at_root[name], scores.count)
-        # of two tests; 1 - p may be 0, so that its logarithm is infinite
-        with np.errstate(divide="ignore"):
-            either = -np.expm1(2 * np.log1p(-np.minimum(at_root, further)))
-        return np.where(below.squares() > 0, either, at_root)
+        in_pairs = RootSums.p_values_in_pairs(self.at_root[name])
+        others = np.array([np.where(below.squares() > 0, further, np.nan), in_pairs])
+        at_root = at_root / (1 - _SHARE * np.isfinite(others).sum(axis=0))
+        return np.minimum(np.fmin(at_root, np.fmin(*others) / _SHARE), 1.0)
 
     def state(self, name: str) -> MeanAccumulator | ConfirmedMeans:
         """Return what a ranking by the score of this name keeps."""
