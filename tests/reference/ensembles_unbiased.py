@@ -303,7 +303,7 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees, root, by_chance=No
     the root. At the root, C are what groups add, B = 0, and L is what they add that meet themselves; but where moments
     over permutations are known, the p value is the larger one of two gamma distributions.
     The feature has the smallest of the p values at the root, below it and in pairs, each divided by its share of the
-    error: a fifth for the two last ones where they are known, the rest for the root.
+    error: 0.7, 0.15 and 0.15.
     """
     trees = np.asarray(contributions_of_trees)
     C, G = trees.mean(axis=0), np.mean(in_bag_of_trees, axis=0)
@@ -320,8 +320,8 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees, root, by_chance=No
             skewness = max(skewness, 0.0)
             fits = [pearson3(x, scale=deviation) for x in (skewness, (skewness**2 + rare / 1.5) ** 0.5)]
             alone = max(fit.sf(statistic) for fit in fits) if deviation > 0 else 1.0
-        others = [q for q in (p if A else np.nan, np.nan if by_chance is None else pairs) if not np.isnan(q)]
-        found.append(min(1.0, alone / (1 - 0.2 * len(others)), *(q / 0.2 for q in others)))
+        others = [p if A else np.nan, np.nan if by_chance is None else pairs]
+        found.append(min(1.0, alone / 0.7, *(q / 0.15 for q in others if not np.isnan(q))))
     return np.array(found)
 
 

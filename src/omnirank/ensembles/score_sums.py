@@ -11,8 +11,8 @@ from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.ensembles.p_values import ExampleSums, RootSums
 from omnirank.ensembles.scores import SCORES, FeatureScores, TreeScorer
 
-# Share of the error of each of the tests that are not at the root, where most features tell something if any do.
-_SHARE = 0.2
+# Shares of the error of the tests at the root, below it and in pairs.
+_SHARES = (0.7, 0.15, 0.15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +98,9 @@ class ScoreSums:
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for.
 
-        Where features have credit at the root, there are three tests: what a feature tells there, below it, and in
-        pairs (:mod:`omnirank.ensembles.pair_test`). The p value is the smallest of the three, each divided by its share
-        of the error: a fifth below the root (where a tree tests the feature), a fifth in pairs, the rest at the root.
+        Where features have credit at the root, there are three tests: what a feature tells there, below it (where a
+        tree tests it), and in pairs (:mod:`omnirank.ensembles.pair_test`). The p value is the smallest of the three,
+        each divided by its share of the error.
         """
         if name not in self.examples:
             return None
@@ -110,9 +110,9 @@ class ScoreSums:
             return further
         at_root = RootSums.p_values(self.at_root[name], scores.count)
         in_pairs = RootSums.p_values_in_pairs(self.at_root[name])
-        others = np.array([np.where(below.squares() > 0, further, np.nan), in_pairs])
-        at_root = at_root / (1 - _SHARE * np.isfinite(others).sum(axis=0))
-        return np.minimum(np.fmin(at_root, np.fmin(*others) / _SHARE), 1.0)
+        further = np.where(below.squares() > 0, further, np.nan)
+        tests = (p / share for p, share in zip((at_root, further, in_pairs), _SHARES, strict=True))
+        return np.fmin.reduce([np.ones(len(at_root)), *tests])
 
     def state(self, name: str) -> MeanAccumulator | ConfirmedMeans:
         """Return what a ranking by the score of this name keeps."""

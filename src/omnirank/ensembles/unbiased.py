@@ -189,7 +189,7 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
         return np.full((5, len(credit)), np.nan)
     blocks = list(_judges(plan, described.own))
     if not blocks:
-        return np.zeros((5, len(credit)))
+        return np.vstack([np.zeros((4, len(credit))), np.ones(len(credit))])
     known = np.flatnonzero((plan.weight > 0) & plan.columns.labelled)
     _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
     values = np.hstack([block.values for block in blocks])[known]
