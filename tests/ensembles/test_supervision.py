@@ -262,6 +262,18 @@ def test_choices_are_plain_dicts_that_travel(tmp_path):
         om.EnsembleRanker(supervision={"measure": "rrmse"}).fit(clusters())
 
 
+@pytest.mark.parametrize("seed", [1, 5])
+def test_a_ranking_depends_on_the_target(seed):
+    # trees without the target predict better here: they fit no noise
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 300))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=200)
+    y[40:] = np.nan
+    ranker = om.EnsembleRanker(random_state=seed).fit(X, y)
+    assert set(ranker.supervision_curve_) <= {0.25, 0.5, 0.75, 1.0}
+    assert max(ranker.ranking_.ranks[:2]) <= 10
+
+
 def test_too_few_labels():
     data = numbers()
     whole = replace(GrowingRules(), min_samples_leaf=2)

@@ -33,12 +33,20 @@ def test_weighted_neighbours(data):
     assert ids.shape == (n_test, min(k, n_train))
 
     def distance(r, q):
-        parts = [reference.cell_distance(values[r], values[q], values[:n_train], n_levels) for values, n_levels in slow]
-        return sum(w * part**2 for w, part in zip(weights, parts, strict=True)) / weights.max()
+        parts = [reference.squared_distance(values[r], values[q], values[:n_train], n) for values, n in slow]
+        return sum(w * part for w, part in zip(weights, parts, strict=True)) / weights.max()
 
     for i in range(n_test):
         keys = [(reference.tie_key(distance(n_train + i, q)), q) for q in range(n_train)]
         assert ids[i].tolist() == [q for _, q in sorted(keys)[:k]]
+
+
+def test_missing_numbers_are_means():
+    """They are not far from the middle, so that rows with missing cells are not neighbours of the extremes."""
+    known = np.exp(np.random.default_rng(0).normal(size=200))
+    train = table_from(known[:, None])
+    nearest = weighted_neighbors(train, table_from(np.array([[np.nan], [0.0]])), np.ones(1), 10)[0]
+    assert np.abs(known[nearest] - known.mean()).max() == np.sort(np.abs(known - known.mean()))[9]
 
 
 def test_weights_of_zero_leave_features_out():

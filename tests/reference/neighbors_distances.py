@@ -29,6 +29,21 @@ def cell_distance(a, b, values, n_levels):
     return abs(a - b) / (high - low) if high > low else 0.0
 
 
+def squared_distance(a, b, values, n_levels):
+    """d_i^2 of two cells for predictions: missing numbers are means, missing levels the shares of the levels."""
+    known = [v for v in values if v is not None]
+    if not known and not n_levels:
+        return 0.0
+    if n_levels is not None:
+        levels = {*known, a, b} - {None}
+        shares = [known.count(level) / max(1, len(known)) for level in levels]
+        x, y = (shares if cell is None else [float(cell == level) for level in levels] for cell in (a, b))
+        return sum((one - other) ** 2 for one, other in zip(x, y, strict=True)) / 2 if n_levels > 1 else 0.0
+    span = max(known) - min(known)
+    a, b = (sum(known) / len(known) if cell is None else cell for cell in (a, b))
+    return ((a - b) / span) ** 2 if span > 0 else 0.0
+
+
 def feature_distances(columns, r, q):
     """d_i of two examples, for every feature."""
     return [cell_distance(values[r], values[q], values, n_levels) for values, n_levels in columns]

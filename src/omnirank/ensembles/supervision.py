@@ -30,8 +30,11 @@ from omnirank.trees.pruning import Pruning
 
 # What a dict ``supervision`` may hold: how "cv" differs from the papers.
 _CHOICES = {"levels": listed(number(0, 1)), "folds": count(2), "measure": choice(None) | TEXT}
-# Levels of "auto" and of "cv".
-_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Levels of "auto" for predictors and for rankings. Trees that ignore the target often predict better than trees that
+# fit a few labels by many features, but their ranking does not depend on the target.
+PREDICTOR_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+RANKING_LEVELS = PREDICTOR_LEVELS[1:]
+# Levels of "cv".
 _CV_LEVELS = tuple(i / 10 for i in range(11))
 _FOLDS = 3
 # "auto" compares forests of a fifth of the trees, at most ten: so choosing costs at most three times the fit.
@@ -90,11 +93,14 @@ class ToFit:
         How they are pruned; None: not at all.
     seconds : float or None
         Time to choose a level; None: no limit.
+    levels : tuple of float
+        Levels of "auto".
     """
 
     n_trees: int
     pruning: Pruning | None = None
     seconds: float | None = None
+    levels: tuple[float, ...] = PREDICTOR_LEVELS
 
 
 def resolve_level(
@@ -157,7 +163,7 @@ def resolve_supervision(given: Any, data: GrowingData, rules: GrowingRules, to_f
         return Supervision(0.0, "the known target values are all the same")
     n_trees, levels, n_folds = to_fit.n_trees, _CV_LEVELS, _FOLDS
     if given == "auto":
-        n_trees, levels = max(1, min(_MOST_TREES, n_trees // _SHARE)), _LEVELS
+        n_trees, levels = max(1, min(_MOST_TREES, n_trees // _SHARE)), to_fit.levels
     asked = given if isinstance(given, Mapping) else {}
     levels, n_folds = tuple(map(float, asked.get("levels", levels))), int(asked.get("folds", n_folds))
     compared = _Comparison(data, rules, replace(to_fit, n_trees=n_trees), levels, n_folds)

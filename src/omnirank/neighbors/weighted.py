@@ -69,9 +69,10 @@ def warn_of_many_neighbors(k: int, n_candidates: int, kind: str = "labelled ", s
 def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
     r"""Return the numbers of the k training examples nearest to each test example, nearest first.
 
-    The distance is :math:`\sum_i w_i d_i^2` with the distances of cells as in `table_cells`: ranges are those of the
-    training examples, and test values outside them are farther than 1. Ties go to the example that comes first. The
-    nearest for a smaller k are the first of those for a larger one.
+    The distance is :math:`\sum_i w_i d_i^2`, where :math:`d_i` is the difference of two numbers over the range of the
+    training examples, and 1 for different levels. A missing number is the mean of the training examples. A missing
+    level is their shares of levels p, with :math:`d^2 = |p - h|^2 / 2` to a level with the one-hot vector h. Ties
+    go to the example that comes first. The nearest for a smaller k are the first of those for a larger one.
 
     Parameters
     ----------
@@ -317,26 +318,25 @@ class DenseExamples:
     Parameters
     ----------
     test, train : ndarray
-        Halves of the numbers (so that no range overflows), NaN where missing.
+        Halves of the numbers (so that no range overflows); missing ones are the mean of the training examples.
     test_codes, train_codes : ndarray of int32
         Levels, -1 where missing.
-    low, span, weight : ndarray
-        Smallest number and range (halves) in training, and weight, of each number.
+    span, weight : ndarray
+        Range (halves) in training, and weight, of each number.
     level_weight : ndarray
         Weight of each nominal feature.
-    n_levels : ndarray of int
-        Its number of levels.
+    shares : tuple of ndarray
+        Its shares of levels in training.
     """
 
     test: np.ndarray
     train: np.ndarray
     test_codes: np.ndarray
     train_codes: np.ndarray
-    low: np.ndarray
     span: np.ndarray
     weight: np.ndarray
     level_weight: np.ndarray
-    n_levels: np.ndarray
+    shares: tuple[np.ndarray, ...]
 
     precisions: ClassVar[tuple[Any, ...]] = (np.float32, np.float64)
 
@@ -356,34 +356,35 @@ class DenseExamples:
             for cells in (far, near):
                 cells[:, tiny] = (cells[:, tiny] - low[tiny]) / span[tiny]
             low, span = np.where(tiny, 0.0, low), np.where(tiny, 1.0, span)
-        level_weight = weights[nominal][several]
-        return cls(far, near, far_codes, near_codes, low, span, weight, level_weight, n_levels[several])
+        _fill_missing(far, near, low, span)
+        of_columns = zip(near_codes.T, n_levels[several], strict=True)
+        counts = (np.bincount(codes[codes >= 0], minlength=n) for codes, n in of_columns)
+        shares = tuple(of_levels / max(1, of_levels.sum()) for of_levels in counts)
+        return cls(far, near, far_codes, near_codes, span, weight, weights[nominal][several], shares)
 
     @cached_property
     def _factor(self) -> np.ndarray:
         return np.divide(np.sqrt(self.weight), self.span, out=np.zeros(len(self.span)), where=self.span > 0)
 
     @cached_property
-    def _level_missing(self) -> np.ndarray:
-        return self.level_weight * (1 - 1 / self.n_levels) ** 2
+    def _level_start(self) -> np.ndarray:
+        """Where the levels of each nominal feature start among those of all, and their end."""
+        return np.cumsum([0, *map(len, self.shares)])
 
     def pairs(self) -> Any:
         """Return the cells from which exact distances are computed."""
         from omnirank.neighbors.kernels.nearest import DensePairs
 
-        complete = not len(self._unknown_numbers)
+        to_missing = [w * (1 - 2 * p + p @ p) / 2 for w, p in zip(self.level_weight, self.shares, strict=True)]
         return DensePairs(
             self.test,
             self.train,
             self.test_codes,
             self.train_codes,
             self._factor,
-            self.low,
-            self.span,
-            self.weight,
             self.level_weight,
-            self._level_missing,
-            np.int64(complete),
+            self._level_start,
+            np.concatenate([*to_missing, np.empty(0)]),
         )
 
     # -- products ---------------------------------------------------------------------------------------
@@ -391,66 +392,35 @@ class DenseExamples:
     @cached_property
     def _center(self) -> np.ndarray:
         """Mean of the training examples."""
-        if not len(self._unknown_numbers):
-            return np.asarray(self.train.mean(axis=0))
-        known = ~np.isnan(self.train)
-        return np.where(known, self.train, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return np.asarray(self.train.mean(axis=0))
 
     def _fill(self, part: int, rows: Any, matrix: np.ndarray) -> np.ndarray:
         r"""Write test (0) or training (1) examples into a matrix; return what is added to the distances of each.
 
-        A number contributes :math:`(v - v')^2 + g m' + m (g' + w m')`, where v is the centred number times its factor
-        (0 if missing), m the mask of missing cells and :math:`g = w \max(t, 1 - t)^2 - v^2` (0 if missing); with both
-        missing, w. A level contributes :math:`|h - h'|^2 + (u - w / 2)(m + m') + (w - u) m m'`, where h is its
-        one-hot vector times :math:`\sqrt{w / 2}`, 0 if missing, and :math:`u = w (1 - 1 / |X|)^2`.
+        Numbers contribute :math:`|v - v'|^2`, where v are the centred numbers times their factors, and levels
+        :math:`|h - h'|^2`, where h are the one-hot vectors (shares of levels if missing) times :math:`\sqrt{w / 2}`.
         """
         numbers, codes = ((self.test, self.test_codes), (self.train, self.train_codes))[part]
-        numbers, codes = numbers[rows], codes[rows]
-        sign = 1.0 if part else -2.0
-        v = numbers - self._center
+        v = numbers[rows] - self._center
         v *= self._factor
-        missing = np.isnan(v)
-        if len(self._unknown_numbers):
-            v[missing] = 0.0
-        offsets = np.einsum("ij,ij->i", v, v)
-        parts, known = [v if part else np.multiply(v, sign)], codes >= 0
-        if codes.shape[1]:
-            hot = self._one_hot(codes)
-            offsets += (hot**2).sum(axis=1) + (~known) @ (self._level_missing - self.level_weight / 2)
-            parts.append(sign * hot)
-        some, unknown = self._unknown_numbers, self._unknown_levels
-        if len(some):
-            m, weight = missing[:, some].astype(np.float64), self.weight[some]
-            t = (numbers[:, some] - self.low[some]) / np.where(self.span[some] > 0, self.span[some], np.inf)
-            g = np.where(missing[:, some], 0.0, weight * np.maximum(t, 1 - t) ** 2 - v[:, some] ** 2)
-            parts += [m, g + weight * m] if part else [g, m]
-        if len(unknown):
-            both = np.sqrt(self.level_weight - self._level_missing)[unknown]
-            parts.append(~known[:, unknown] * both)
-        np.concatenate(parts, axis=1, out=matrix[:, :-1], casting="same_kind")
+        hot = self._one_hot(codes[rows])
+        offsets = np.einsum("ij,ij->i", v, v) + np.einsum("ij,ij->i", hot, hot)
+        sign = 1.0 if part else -2.0
+        np.concatenate([sign * v, sign * hot], axis=1, out=matrix[:, :-1], casting="same_kind")
         return offsets
-
-    @cached_property
-    def _unknown_numbers(self) -> np.ndarray:
-        """Numbers with missing cells."""
-        return np.flatnonzero(np.isnan(self.test).any(axis=0) | np.isnan(self.train).any(axis=0))
-
-    @cached_property
-    def _unknown_levels(self) -> np.ndarray:
-        """Nominal features with missing cells."""
-        return np.flatnonzero((self.test_codes < 0).any(axis=0) | (self.train_codes < 0).any(axis=0))
 
     @property
     def _width(self) -> int:
         """Number of columns, with the last one for what belongs to the training examples."""
-        n_columns = len(self.weight) + 2 * len(self._unknown_numbers)
-        return int(n_columns + self.n_levels.sum() + len(self._unknown_levels) + 1)
+        return int(len(self.weight) + self._level_start[-1] + 1)
 
     def _one_hot(self, codes: np.ndarray) -> np.ndarray:
-        start = np.concatenate([[0], np.cumsum(self.n_levels)]).astype(np.int64)
+        scale, start = np.sqrt(self.level_weight / 2), self._level_start
         hot = np.zeros((len(codes), start[-1]))
         rows, columns = np.nonzero(codes >= 0)
-        hot[rows, start[columns] + codes[rows, columns]] = np.sqrt(self.level_weight / 2)[columns]
+        hot[rows, start[columns] + codes[rows, columns]] = scale[columns]
+        for column in np.flatnonzero((codes < 0).any(axis=0)):
+            hot[codes[:, column] < 0, start[column] : start[column + 1]] = scale[column] * self.shares[column]
         return hot
 
     @cached_property
@@ -488,6 +458,16 @@ class DenseExamples:
             bound = _norms(test[:, :-1]) * largest + size + np.abs(offsets)
             errors = (wide.shape[1] + 8) * np.finfo(precision).eps * bound + _TINY
             return Rough(np.matmul(test, wide.T).reshape(-1, width), offsets, errors)
+
+
+def _fill_missing(far: np.ndarray, near: np.ndarray, low: np.ndarray, span: np.ndarray) -> None:
+    """Replace missing numbers by the means of the known ones in training."""
+    some = np.flatnonzero(np.isnan(near).any(axis=0) | np.isnan(far).any(axis=0))
+    scale = np.where(span[some] > 0, span[some], 1.0)
+    # means of places in the range: sums of numbers may be infinite
+    means = low[some] + scale * np.nanmean((near[:, some] - low[some]) / scale, axis=0)
+    for cells in (far, near):
+        cells[:, some] = np.where(np.isnan(cells[:, some]), means, cells[:, some])
 
 
 def _numbers(table: Table, columns: np.ndarray) -> np.ndarray:

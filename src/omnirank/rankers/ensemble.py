@@ -39,7 +39,14 @@ from omnirank.ensembles.run import (
 )
 from omnirank.ensembles.score_sums import ScoreSums
 from omnirank.ensembles.scores import ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import SUPERVISION, Supervision, ToFit, check_feature_weights, weights_digest
+from omnirank.ensembles.supervision import (
+    RANKING_LEVELS,
+    SUPERVISION,
+    Supervision,
+    ToFit,
+    check_feature_weights,
+    weights_digest,
+)
 from omnirank.rankers.base import BaseRanker, recorded_of
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.samples import Samples
@@ -94,7 +101,7 @@ class EnsembleRanker(BaseRanker):
     supervision : "auto", "cv", float or dict
         Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 if all
         examples are labelled, 0 without a target. Otherwise 3-fold cross-validation of the labelled examples compares
-        forests of a fifth of the trees, at most ten, at the levels 0, 1/4, 1/2, 3/4 and 1. The level with the smallest
+        forests of a fifth of the trees, at most ten, at the levels 1/4, 1/2, 3/4 and 1. The level with the smallest
         loss is used if its loss is below that of level 1 by more than one standard error of the paired difference; if
         not, the level is 1. "cv": the level of 0, 0.1, ..., 1 with the best measure of the task in 3-fold
         cross-validation of ensembles of this size; slow. A dict is "cv" with other ``levels``, ``folds`` or
@@ -279,7 +286,8 @@ class EnsembleRanker(BaseRanker):
 
         limits = self._limits
         n_ranked = MOST_TREES if isinstance(limits.n_trees, str) else limits.n_trees
-        to_fit = ToFit(n_ranked, seconds=None if limits.max_seconds is None else limits.max_seconds / 2)
+        seconds = None if limits.max_seconds is None else limits.max_seconds / 2
+        to_fit = ToFit(n_ranked, seconds=seconds, levels=RANKING_LEVELS)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, to_fit)
         run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.state(self.importance)))
         self.checkpoints_: dict[int, dict[str, Ranking]] = {}

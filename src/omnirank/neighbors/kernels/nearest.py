@@ -15,10 +15,10 @@ TIE_BITS = 36
 
 
 class DensePairs(NamedTuple):
-    """Cells of test and training examples; numbers are NaN and codes -1 where missing.
+    """Cells of test and training examples; codes are -1 where missing.
 
-    factor, low, span, weight: of numbers; level_weight, level_missing: of levels that differ, or are missing;
-    complete: 1 where no number is missing.
+    factor: of numbers; level_weight: of levels that differ; to_missing: distance of each level to a missing one, from
+    level_start on for each nominal feature.
     """
 
     test: Any
@@ -26,12 +26,9 @@ class DensePairs(NamedTuple):
     test_codes: Any
     train_codes: Any
     factor: Any
-    low: Any
-    span: Any
-    weight: Any
     level_weight: Any
-    level_missing: Any
-    complete: Any
+    level_start: Any
+    to_missing: Any
 
 
 class SparsePairs(NamedTuple):
@@ -54,28 +51,15 @@ def pair_distance(pairs, i, j):
 def _dense_distance(pairs, i, j):
     test, train, factor = pairs.test, pairs.train, pairs.factor
     total = 0.0
-    if pairs.complete:
-        for c in range(test.shape[1]):
-            off = (test[i, c] - train[j, c]) * factor[c]
-            total += off * off
-    else:
-        for c in range(test.shape[1]):
-            x, t = test[i, c], train[j, c]
-            if not (np.isnan(x) or np.isnan(t)):
-                off = (x - t) * factor[c]
-                total += off * off
-            elif pairs.span[c] > 0 and not (np.isnan(x) and np.isnan(t)):
-                place = ((t if np.isnan(x) else x) - pairs.low[c]) / pairs.span[c]
-                off = max(place, 1.0 - place)
-                total += pairs.weight[c] * off * off
-            else:
-                total += pairs.weight[c]
+    for c in range(test.shape[1]):
+        off = (test[i, c] - train[j, c]) * factor[c]
+        total += off * off
     for c in range(pairs.test_codes.shape[1]):
         x, t = pairs.test_codes[i, c], pairs.train_codes[j, c]
-        if x < 0 or t < 0:
-            total += pairs.level_missing[c]
-        elif x != t:
-            total += pairs.level_weight[c]
+        if x != t:
+            known = x if t < 0 else t
+            missing = x < 0 or t < 0
+            total += pairs.to_missing[pairs.level_start[c] + known] if missing else pairs.level_weight[c]
     return total
 
 
