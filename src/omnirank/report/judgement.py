@@ -193,7 +193,7 @@ def p_value_test(ranking: Ranking) -> str:
     >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.report.judgement import p_value_test
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="out-of-bag test"))[:24]
-    'three tests share the er'
+    'a combination of three t'
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="permuted copies"))[:24]
     'a permutation test: the '
     >>> p_value_test(Ranking(["a"], [1.0], "mine", p_values=[0.1]))
@@ -207,8 +207,8 @@ def p_value_test(ranking: Ranking) -> str:
     if ranking.p_value_test == COPIES_TEST:
         return f"a permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"
     return (
-        "three tests share the error: a permutation test of the feature alone by exact moments, a test of the splits "
-        f"below the root by out-of-bag examples, and correlations of the target with products of two features; {null}"
+        "a combination of three tests: of the feature alone by exact moments over permutations, of splits below the root "
+        f"by out-of-bag examples, and of products of two features; {null}"
     )
 
 
