@@ -207,8 +207,8 @@ def p_value_test(ranking: Ranking) -> str:
     if ranking.p_value_test == COPIES_TEST:
         return f"a permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"
     return (
-        "a combination of three tests: of the feature alone by exact moments over permutations, of splits below the root "
-        f"by out-of-bag examples, and of products of two features; {null}"
+        "a combination of three tests: of the feature alone by exact moments over permutations, of splits below the "
+        f"root by out-of-bag examples, and of products of two features; {null}"
     )
 
 
