@@ -48,8 +48,8 @@ test-backends: $(VENV)/.dev
 	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 --dist loadgroup tests/backends
 
 # Tests that reach every kernel, with the bounds of all arrays checked and vector instructions replaced by plain loops.
-BOUNDS := core/test_bounds.py trees/test_drawn_features.py trees/test_kernel_interpreted.py \
-	trees/test_prediction.py trees/test_order.py trees/test_semi_supervised_growing.py trees/test_sparse_kernel.py \
+BOUNDS := core/test_bounds.py trees/test_kernel_interpreted.py trees/test_prediction.py \
+	trees/test_order.py trees/test_semi_supervised_growing.py trees/test_sparse_kernel.py \
 	trees/test_subtree_rows.py ensembles/test_kernel_permutation.py ensembles/test_unbiased.py \
 	ensembles/test_scores.py::test_permutation_is_as_defined neighbors/test_euclidean.py neighbors/test_search.py \
 	neighbors/test_sparse_search.py neighbors/test_weighted_knn.py relational/test_columns.py relief/test_relief.py \

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 from table_parts import (
-    HERE,
     PAIRS,
     SCORES,
     markdown,
@@ -45,13 +44,6 @@ def mtr_all() -> str:
     methods = ["5NN", *PAIRS, *(f"RF-STR {score}" for score in SCORES), MTR_RELIEF]
     rows = [[shown(method), *(number(value) for value in ours[method])] for method in methods]
     return markdown(["ranking", *ours.index], rows)
-
-
-def mtr_missing() -> str:
-    """RRMSE on osales with and without features of which most values are missing."""
-    ours = pd.read_csv(HERE / "results" / "mtr_missing.csv", index_col=0)
-    rows = [[shown(str(name)), number(row["all"]), number(row["without"])] for name, row in ours.iterrows()]
-    return markdown(["osales", "all features", "without those of which most values are missing"], rows)
 
 
 def mtr_ranks() -> str:
@@ -119,7 +111,6 @@ def mtr_relief() -> str:
 TABLES = [
     mtr_published,
     mtr_all,
-    mtr_missing,
     mtr_ranks,
     mtr_relevance,
     mtr_ensembles,

@@ -23,7 +23,6 @@ sys.path.insert(0, str(HERE))
 
 import defaults_tables  # noqa: E402 - beside this script
 import hmlc_tables  # noqa: E402
-import missing  # noqa: E402
 import mlc_tables  # noqa: E402
 import mtr_tables  # noqa: E402
 import ranges  # noqa: E402
@@ -59,7 +58,7 @@ STUDIES = {
 # Those with one row per number of labelled examples.
 BY_LABELLED = ("three_way_shares", "semi_supervised_classes", "semi_supervised_numbers", "semi_supervised_labels")
 # Results beyond the plans, which explain differences.
-EXPLANATIONS = {"mtr": missing.main, "mlc": ranges.main, "unsupervised": ties.main}
+EXPLANATIONS = {"mlc": ranges.main, "unsupervised": ties.main}
 TABLES = {
     function.__name__.replace("_", "-"): function
     for module in (

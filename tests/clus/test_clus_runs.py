@@ -85,13 +85,6 @@ def test_features_keep_their_numbers_in_the_file_and_its_order_where_it_is_asked
     assert [row.split("\t")[:2] for row in rows] == [["2", "b"], ["3", "colour"]]
 
 
-def test_several_weights_of_the_symbolic_score(tmp_path):
-    run_clus(write_files(tmp_path, "classes", FOREST + "SymbolicWeight = [0.5, 1.0]\n"), forest=True)
-    found = read_fimp(tmp_path / "runTrees2Symbolic.fimp")
-    assert list(found) == ["w=0.5", "w=1.0"]
-    assert all(found["w=1.0"][name] >= found["w=0.5"][name] for name in "ab")
-
-
 def test_the_same_seed_gives_the_same_files(tmp_path):
     texts = []
     for seed in (3, 3, 4):
@@ -172,14 +165,6 @@ def test_examples_without_target_may_be_left_out(tmp_path):
     assert "Number of examples: 120\n" in (tmp_path / "run.out").read_text()
 
 
-def test_a_constant_target_has_its_default_model(tmp_path):
-    (tmp_path / "c.arff").write_text("@relation c\n@attribute a numeric\n@attribute y numeric\n@data\n1,2\n2,2\n3,2\n")
-    path = tmp_path / "c.s"
-    path.write_text("[Output]\nShowModels = [Default, Original]\n")
-    run_clus(path)
-    assert section((tmp_path / "c.out").read_text(), "Original Model")[1] == "[2]: 3"
-
-
 def test_the_command_line_names_what_is_not_followed_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path, "classes", "[Tree]\nSplitSampling = 50\nPruningMetod = M5\n[General]\nVerbose = 0\n")
@@ -190,13 +175,6 @@ def test_the_command_line_names_what_is_not_followed_once(tmp_path, monkeypatch)
     assert len(set(notes)) == len(notes)
     text = (tmp_path / "run.out").read_text()
     assert all(note.removeprefix("note: ") in text for note in notes)
-
-
-def test_silent_runs_print_nothing_and_keep_their_notes(tmp_path):
-    path = write_files(tmp_path, "numbers", "[Output]\nGzipOutput = Yes\n")
-    result = clus(path, "-silent", "-relief")
-    assert (result.stdout, result.stderr) == ("", "")
-    assert "GzipOutput = Yes is not followed" in (tmp_path / "run.out").read_text()
 
 
 def test_faults_are_one_line(tmp_path):

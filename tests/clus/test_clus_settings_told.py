@@ -21,10 +21,6 @@ NUMBERS = Dataset([[float(i), float(-i)] for i in range(9)], [i + 0.5 for i in r
 CLASSES = Dataset([[float(i), float(-i)] for i in range(9)], list("ababababa"))
 
 
-def test_what_is_followed_is_nothing_to_tell():
-    assert notes_on(settings(**FOLLOWED)) == []
-
-
 def test_what_is_not_followed_is_told_once_by_section():
     given = settings(tree={"SplitSampling": "50", "pruningmethod": "M5", "PruningMetod": "M5"}, Rules={"Beam": "5"})
     assert notes_on(given) == [
@@ -126,12 +122,6 @@ def test_bagging_tries_all_features_and_extra_trees_do_not_bootstrap():
     assert forest(EnsembleMethod="ExtraTrees", EnsembleBootstrapping="Yes")[0].bootstrap
 
 
-def test_other_ensembles_are_told():
-    found, [note] = forest(EnsembleMethod="Boosting")
-    assert found.ensemble == "random-forest"
-    assert note == "[Ensemble] EnsembleMethod = Boosting is not followed: a random forest is grown"
-
-
 def test_parameters_of_relief():
     found, _ = told(relief_parameters, NUMBERS, Relief={"Neighbours": "[3,1]", "Iterations": "[-1, 0.2, 5]"})
     assert (found["n_neighbors"], found["n_iterations"], found["sigma"]) == ([1, 3], [2, 5, 9], 0.0)
@@ -167,18 +157,6 @@ def test_wrong_values_are_faults(section, name, value, problem):
 def test_wrong_values_are_faults_whatever_is_run(section, name, value):
     with pytest.raises(FileFormatError, match=rf"\[{section}\] {name} = {value}: expected"):
         check_values(Values(settings(**{section: {name: value}})))
-
-
-def test_defaults_and_spellings_of_clus_are_right():
-    check_values(Values(settings()))
-    check_values(Values(settings(Ensemble={"Iterations": "[2, 4]"}, Tree={"FTest": "[0.1,1]"})))
-
-
-@pytest.mark.parametrize("written", ["nan", "[2, NaN]"])
-def test_what_is_no_number_is_refused_where_a_number_is_expected(written):
-    values = Values(settings(Ensemble={"Iterations": written}))
-    with pytest.raises(FileFormatError, match="expected a number"):
-        values.numbers("Ensemble", "Iterations")
 
 
 def test_every_setting_is_on_the_page(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 import omnirank
 from omnirank.core import kernel_cache
 from omnirank.core.kernels import vector
-from omnirank.trees.kernels.grow_tree import narrow_codes
+from omnirank.trees.kernels.grow import narrow_codes
 
 checked = pytest.mark.skipif(
     numba.config.BOUNDSCHECK != 1 or bool(numba.config.DISABLE_JIT), reason="bounds are not checked"

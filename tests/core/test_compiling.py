@@ -133,15 +133,6 @@ def test_short_compiling_is_not_told(warned):
     assert warned() == []
 
 
-def test_many_short_compilations_are_a_long_one(warned):
-    announcement = module.Announcement(delay=0.2)
-    for _ in range(1000):
-        _compile(announcement, 0.05, until=warned)
-        if warned():
-            break
-    assert warned() == ["WARNING"]
-
-
 def test_a_pipe_is_told_if_it_takes_long(monkeypatch, capsys):
     logger = logging.getLogger("omnirank.compiling")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)

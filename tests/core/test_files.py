@@ -61,40 +61,14 @@ def test_headers_come_back_with_any_name():
     assert stored(packed_arrays(heading, {})).header == heading
 
 
-def test_repetitions_are_packed_and_of_noise_the_highest_bytes():
-    noise = np.random.default_rng(0).normal(size=(1000, 5))
-    content = packed_arrays(HEADING, {"noise": noise, "same": np.tile(noise[:3, 0], 1000), "few": noise[0]})
-    with zipfile.ZipFile(io.BytesIO(content)) as found:
-        assert found.getinfo("noise.low.npy").compress_type == zipfile.ZIP_STORED
-        assert found.getinfo("noise.high.npy").compress_size < 2000
-        assert found.getinfo("same.npy").compress_size < 1000
-        assert "few.npy" in found.namelist()
-    assert stored(content).take("noise", np.float64, (1000, 5)).tobytes() == noise.tobytes()
-
-
-@pytest.mark.parametrize(
-    "halves",
-    [
-        {"a.low": np.zeros((3, 7), np.uint8), "a.high": np.zeros(2, np.uint8)},
-        {"a.low": np.zeros((3, 6), np.uint8), "a.high": np.zeros(3, np.uint8)},
-        {"a.low": np.zeros((3, 7), np.int8), "a.high": np.zeros(3, np.uint8)},
-        {"a.low": np.zeros((3, 7), np.uint8), "a.high": np.zeros(3)},
-        {"a.low": np.zeros((3, 7), np.uint8)},
-    ],
-)
-def test_halves_that_do_not_go_together_are_refused(halves):
-    with pytest.raises(FileFormatError, match=r"do not go together|there is no array"):
-        stored(archive_of(**{name: npy(half) for name, half in halves.items()})).take("a", np.float64, (3,))
-
-
 @pytest.mark.parametrize(
     ("array", "dtype", "shape", "problem"),
     [
         ([1, 2], np.int32, (3,), "array 'a' has shape 2, not 3"),
         ([1, 2], np.int32, (2, 1), "array 'a' has shape 2, not 2 x 1"),
         ([[1, 2]], np.int32, (1, 3), "array 'a' has shape 1 x 2, not 1 x 3"),
-        ([1, -2], np.uint8, (2,), "outside of 0 to 255"),
-        ([1, 2**40], np.int32, (2,), "outside of"),
+        ([1, -2], np.uint8, (2,), "a number that uint8 does not hold"),
+        ([1, 2**40], np.int32, (2,), "a number that int32 does not hold"),
         ([0.5], np.int32, (1,), "does not hold whole numbers"),
         ([np.nan], np.float64, (1,), "not finite"),
         ([np.inf], np.float64, (None,), "not finite"),
@@ -106,18 +80,24 @@ def test_arrays_of_other_types_and_shapes_are_refused(array, dtype, shape, probl
         found.take("a", dtype, shape)
 
 
+def test_floats_are_packed_byte_by_byte():
+    noise = np.random.default_rng(0).normal(size=(1000, 5))
+    content = packed_arrays(HEADING, {"a": noise})
+    assert len(content) < 0.93 * noise.nbytes
+    assert stored(content).take("a", np.float64, (1000, 5)).tobytes() == noise.tobytes()
+    for broken in (np.zeros((7, 3), np.uint8), np.zeros((8, 3), np.int16)):
+        with pytest.raises(FileFormatError, match=r"damaged|has shape"):
+            stored(archive_of(**{"a.bytes": npy(broken)})).take("a", np.float64, (3,))
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"no array", "damaged"),
+        (b"no array", "does not hold numbers"),
         (npy(np.arange(3.0))[:-1], "damaged"),
-        (npy(np.arange(3.0)) + b"more and more", "damaged"),
-        (npy(np.array(["a"])), "no plain numbers"),
-        (npy(np.array([True])), "no plain numbers"),
-        (npy(np.array([None]), allow_pickle=True), "no plain numbers"),
-        (npy(np.arange(3.0).astype(">f8")), "no plain numbers"),
-        (npy(np.asfortranarray(np.ones((2, 2)))), "no plain numbers"),
-        (npy(np.arange(3.0), version=(2, 0)), "unknown version"),
+        (npy(np.array(["a"])), "does not hold numbers"),
+        (npy(np.array([True])), "does not hold numbers"),
+        (npy(np.array([None]), allow_pickle=True), "damaged"),
         (npy(np.arange(3.0)).replace(b"(3,)", b"(-3)"), "damaged"),
         (npy(np.arange(3.0)).replace(b"(3,)", b"(9,)"), "damaged"),
         (npy(np.arange(3.0)).replace(b"'<f8'", b"[1,2]"), "damaged"),
@@ -135,37 +115,16 @@ def test_parts_that_lack_or_are_too_many_are_refused():
     found.take("a", np.int64, (3,))
     assert found.has("b")
     assert not found.has("a")
-    with pytest.raises(FileFormatError, match=r"'b\.npy' does not belong"):
+    with pytest.raises(FileFormatError, match="'b' does not belong"):
         found.finish()
 
 
-def test_a_part_that_is_there_twice_is_refused():
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("header.json", "{}")
-        with pytest.warns(UserWarning, match="Duplicate name"):
-            archive.writestr("header.json", "{}")
-    with pytest.raises(FileFormatError, match="twice"):
-        stored(file.getvalue())
-
-
-def test_claims_of_sizes_are_not_believed():
-    content = bytearray(packed_arrays(HEADING, {"a": np.zeros(5000)}))
-    at = content.rindex(b"a.npy") - 46 + 24  # the size in the directory of the archive
-    content[at : at + 4] = (2**31).to_bytes(4, "little")
-    with pytest.raises(FileFormatError, match=r"'a\.npy' (is packed in a way|is damaged)"):
-        stored(bytes(content)).take("a", np.float64, (5000,))
-
-
-def test_single_changed_bytes_are_noticed():
-    noise = np.random.default_rng(0).random(50)
-    content = packed_arrays(HEADING, {"a": noise})
-    start = content.index(noise.tobytes())
-    for at in range(start, start + 400, 7):
-        changed = bytearray(content)
-        changed[at] ^= 1
+def test_changed_bytes_are_noticed():
+    content = packed_arrays(HEADING, {"a": np.random.default_rng(0).random(50)})
+    for at in range(content.index(b"a.bytes.npy") + 18, content.index(b"PK\x01") - 8, 7):
+        changed = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
         with pytest.raises(FileFormatError, match="damaged"):
-            stored(bytes(changed)).take("a", np.float64, (50,))
+            stored(changed).take("a", np.float64, (50,))
 
 
 # -- files that appear whole or not at all, whoever else writes them -------------------------------

@@ -14,7 +14,7 @@ import numba
 import pytest
 
 from omnirank.core import compiled as module
-from omnirank.core import kernel_cache, numba_internals
+from omnirank.core import kernel_cache
 
 PACKAGE = Path(module.__file__).parent.parent
 
@@ -80,15 +80,11 @@ def replace_by_loop(path: Path) -> None:
 
 DAMAGES = {
     "empty": lambda path: path.write_bytes(b""),
-    "one byte": lambda path: path.write_bytes(b"\x80"),
     "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "longer": lambda path: path.write_bytes(path.read_bytes() + b"\0"),
-    "noise": lambda path: path.write_bytes(bytes(range(256)) * 20),
     "one bit": flip_one_bit,
     "another pickle": lambda path: path.write_bytes(b"\x80\x04K\x01."),
     "folder": replace_by_folder,
     "unreadable": replace_by_loop,
-    "no permission": lambda path: path.chmod(0),
 }
 
 
@@ -99,29 +95,11 @@ def test_damaged_files_are_deleted_and_compiled_again(damage, monkeypatch, tmp_p
     assert files(tmp_path)
     for path in files(tmp_path):
         DAMAGES[damage](path)
-    readable = damage == "no permission" and os.access(files(tmp_path)[0], os.R_OK)  # root reads everything
-    assert misses(double, triple) == (0 if readable else 2)
-    messages = told()
-    assert len(messages) == (0 if readable else 1), "said once for two files"
-    assert all("compiled again" in message for message in messages)
+    assert misses(double, triple) == 2
+    (message,) = told()  # once for two files
+    assert "compiled again" in message
     assert misses(double, triple) == 0, "the disk is in order again"
     assert told() == []
-
-
-def test_a_damaged_file_that_cannot_be_deleted_is_no_obstacle(monkeypatch, tmp_path, told):
-    monkeypatch.setattr(module, "_CACHE", str(tmp_path))
-    misses(double)
-    (held,) = files(tmp_path)
-    held.write_bytes(b"")
-
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    with monkeypatch.context() as patch:
-        for name in ("unlink", "replace", "rename", "remove"):
-            patch.setattr(os, name, refuse)
-        assert misses(double) == 1
-    assert len(told()) == 2, "one word on the damage, one on the disk that takes nothing"
 
 
 def test_code_for_other_arguments_is_never_taken(monkeypatch, tmp_path, told):
@@ -134,15 +112,6 @@ def test_code_for_other_arguments_is_never_taken(monkeypatch, tmp_path, told):
     other.write_bytes(content)
     assert misses(double, arguments=(1, 1.5)) == 2
     assert misses(double, arguments=(1, 1.5)) == 0
-
-
-def test_without_the_names_that_numba_does_not_promise(monkeypatch, tmp_path):
-    """Its own files are used then."""
-    monkeypatch.setattr(module, "_CACHE", str(tmp_path))
-    monkeypatch.setattr(numba_internals, "FunctionCache", None)
-    assert misses(double, triple) == 2
-    assert {path.suffix for path in files(tmp_path)} == {".nbi", ".nbc"}
-    assert misses(double, triple) == 0
 
 
 # -- other processes ------------------------------------------------------------------------------
@@ -311,17 +280,3 @@ def test_copies_of_the_package_in_one_folder_do_not_mix(tmp_path):
     for folder, result in ((first, 2), (second, 2), (changed, 5)):
         assert call_copy(folder, **cache)[0][0] == result
     assert call_copy(first, **cache)[0] == [2, 0], "still there"
-
-
-@pytest.mark.slow
-def test_with_nowhere_to_write_nothing_is_left_behind(tmp_path):
-    folder = copy_of_package(tmp_path / "copy", 2)
-    (folder / "omnirank/__pycache__").write_text("a file, where a folder is wanted")
-    (tmp_path / "file").touch()
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    nowhere = str(tmp_path / "file" / "below")
-    found, told = call_copy(folder, NUMBA_CACHE_DIR=nowhere, XDG_CACHE_HOME=nowhere, TMPDIR=str(temporary))
-    assert found == [2, 1]
-    assert told.count("NUMBA_CACHE_DIR") == 1, told
-    assert list(temporary.iterdir()) == []

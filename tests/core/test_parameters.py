@@ -120,8 +120,3 @@ def test_errors_about_no_parameter_stay_plain():
     error = ParameterError("give one of both")
     for one in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert (str(one), one.name, one.value, one.advice) == ("give one of both", None, None, "give one of both")
-
-
-def test_an_array_without_dimensions_is_no_list():
-    assert np.array(3) not in listed(count(1))
-    assert np.array([3]) in listed(count(1))

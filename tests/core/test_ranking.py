@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import pickle
 import subprocess
 import sys
@@ -12,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
-from draws import draws
 from omnirank.core.ranking.accumulators import MeanAccumulator, TargetScores
 from omnirank.core.ranking.certainty import Certainty, adjusted_p_values, certain_sizes, certainty_of
-from omnirank.core.ranking.comparison import compare_rankings, fuzzy_jaccard, jaccard_index, kuncheva_index
+from omnirank.core.ranking.comparison import compare_rankings, fuzzy_jaccard
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
 from omnirank.errors import DataError, DataTypeError, ParameterError
@@ -69,21 +67,12 @@ def test_select():
         {},
         {"n": 1, "share": 0.5},
         {"n": 0},
-        {"n": 1.5},
         {"share": 0.0},
-        {"share": 1.5},
-        {"share": float("nan")},
     ],
 )
 def test_impossible_selections_are_refused(wrong):
     with pytest.raises(ParameterError):
         named([1.0, 2.0]).select(**wrong)
-
-
-@pytest.mark.parametrize("k", [-1, 2.5, "3"])
-def test_impossible_k_is_refused(k):
-    with pytest.raises(ParameterError, match=r"k=.*: choose a whole number"):
-        named([1.0]).top(k)
 
 
 def test_frame_is_sorted_and_has_standard_errors_where_there_are_any():
@@ -156,12 +145,9 @@ def test_per_target_scores():
     [
         ((["a", "a"], [1, 2], "m"), DataError, "two features are called 'a'"),
         ((["a", 1], [1, 2], "m"), DataTypeError, "1 is int"),
-        (("ab", [1, 2], "m"), DataTypeError, "list of strings"),
         (([], [], "m"), DataError, "no feature"),
         ((["a"], [1, 2], "m"), DataError, r"shape \(2,\) for 1 feature"),
         ((["a", "b"], [1, np.nan], "m"), DataError, "scores must be finite: there is nan at position 1"),
-        ((["a"], [np.inf], "m"), DataError, "finite"),
-        ((["a"], ["high"], "m"), DataTypeError, "scores must be numbers, not text: there is 'high'"),
         ((["a", "b"], [0.5, "0.25"], "m"), DataTypeError, "scores must be numbers, not text: there is '0.25'"),
         ((["a"], [1], None), DataTypeError, "method"),
     ],
@@ -175,16 +161,10 @@ def test_impossible_rankings_are_refused(arguments, error, message):
     ("others", "message"),
     [
         ({"standard_errors": [-1.0]}, "standard error of feature 'x0' is negative"),
-        ({"standard_errors": [1.0, 2.0]}, "standard errors of shape"),
         ({"p_values": [1.5]}, "p value of feature 'x0' is 1.5: it must lie between 0 and 1"),
-        ({"p_values": [float("nan")]}, "p values .* finite"),
-        ({"p_values": [0.1, 0.2]}, "p values of shape"),
         ({"task": 3}, "task of a ranking must be a string"),
-        ({"fingerprint": 3}, "fingerprint"),
         ({"parameters": [1]}, "must be a mapping"),
         ({"parameters": {"base": object()}}, r"parameters\['base'\] is of type object"),
-        ({"parameters": {"depth": float("inf")}}, "JSON cannot hold"),
-        ({"parameters": {"a": {1: 2}}}, "keys of parameters"),
         ({"state": "trees"}, "state must be an Accumulator"),
         ({"state": MeanAccumulator.empty(1).update([[2.0]])}, "not those of the given state"),
         ({"state": MeanAccumulator.empty(2).update([[1.0, 1.0]])}, "not those of the given state"),
@@ -363,21 +343,10 @@ def test_one_tree_is_certain_of_nothing():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "first", "others"),
-    [
-        ((1,), "the top feature", ""),
-        ((20, 30), "the top 20", ", nor the top 30"),
-        ((40, 50), "the top 40", ", nor the top 50"),
-        ((1, 4), "the top 4", ", nor the top feature"),
-        ((1, 2, 3, 4), "the top 4", ", nor the top 1, 2 and 3"),
-        (range(1, 8), "the top 7", ", nor the top 1, 2 and 3, and 3 others"),
-    ],
+    ("sizes", "top"), [((1,), "the top feature"), ((1, 4, 20, 30), "the top 20"), ((40, 50), "the top 40")]
 )
-def test_words(sizes, first, others):
-    assert (
-        str(Certainty(tuple(sizes), 0.95, 9))
-        == f"More trees would not change {first} (95 % confident, 9 trees){others}"
-    )
+def test_words(sizes, top):
+    assert str(Certainty(sizes, 0.95, 9)) == f"More trees would not change {top} (95 % confident, 9 trees)"
 
 
 # -- work beside the caller ------------------------------------------------------------------------
@@ -398,20 +367,6 @@ def test_fuzzy_jaccard_agrees_with_its_definition(pair):
     a, b = zip(*pair, strict=True)
     expected = [reference.fuji(a, b, j) for j in range(1, len(a) + 1)]
     np.testing.assert_allclose(fuzzy_jaccard(a, b), expected, rtol=1e-12)
-
-
-@given(pairs)
-def test_fuzzy_jaccard_is_symmetric_and_ends_at_one(pair):
-    a, b = zip(*pair, strict=True)
-    curve = fuzzy_jaccard(a, b)
-    np.testing.assert_allclose(curve, fuzzy_jaccard(b, a), rtol=1e-12)
-    assert curve[-1] == 1
-    assert np.all((curve >= 0) & (curve <= 1 + 1e-12))
-    assert np.all(fuzzy_jaccard(a, a) == 1)
-
-
-def test_fuzzy_jaccard_of_the_worked_example():
-    np.testing.assert_array_equal(fuzzy_jaccard([4, 2, 1], [3, 6, 3]), [0.5, 1, 1])
 
 
 def test_fuzzy_jaccard_does_not_lose_small_scores_beside_huge_ones():
@@ -467,50 +422,6 @@ def test_default_k_is_the_square_root_rounded_up(n, k):
     assert compare_rankings(a, a).k == k
 
 
-def test_negative_scores_count_as_zero_in_the_fuzzy_index_only():
-    a, b = ranking([2.0, -1.0, -2.0]), ranking([2.0, -2.0, -1.0])
-    comparison = compare_rankings(a, b, k=2)
-    np.testing.assert_array_equal(comparison.fuji, [1, 1, 1])
-    assert comparison.jaccard == pytest.approx(1 / 3)
-    assert comparison.spearman == pytest.approx(0.5)
-
-
-def test_equal_scores_have_no_correlation():
-    comparison = compare_rankings(ranking([1.0, 1.0, 1.0]), ranking([1.0, 2.0, 3.0]))
-    assert math.isnan(comparison.spearman)
-    assert math.isnan(comparison.kendall)
-
-
 def test_different_features_are_named():
     with pytest.raises(DataError, match=r"1 only in the first ranking \(such as 'b'\) and 2 only in the second"):
         compare_rankings(ranking([1, 2], ["a", "b"]), ranking([1, 2, 3], ["a", "c", "d"]))
-
-
-@pytest.mark.parametrize("k", [0, 3, -1, 1.5, True, "2"])
-def test_k_out_of_range_is_refused(k):
-    with pytest.raises(ParameterError, match=r"k=.*: choose a whole number"):
-        compare_rankings(ranking([1, 2]), ranking([1, 2]), k=k)
-
-
-def test_set_measures():
-    assert jaccard_index([], []) == 1
-    assert kuncheva_index([1, 2], [1, 2], 10) == 1
-    assert kuncheva_index([], [], 3) == 1
-    assert kuncheva_index([0], [1], 4) == pytest.approx(-1 / 3)
-    with pytest.raises(ParameterError, match="equal size"):
-        kuncheva_index([1], [1, 2], 10)
-
-
-@draws(5)
-@given(st.integers(0, 2**32 - 1))
-def test_kuncheva_of_random_sets_is_zero_on_average(seed):
-    rng = np.random.default_rng(seed)
-    draws = [kuncheva_index(rng.permutation(20)[:6].tolist(), rng.permutation(20)[:6].tolist(), 20) for _ in range(400)]
-    assert abs(np.mean(draws)) < 0.06  # standard error of the mean is about 0.012
-
-
-def test_compare_wants_rankings():
-    with pytest.raises(
-        TypeError, match="compare_rankings takes two Rankings, not list: a fitted ranker has one in ranking_"
-    ):
-        compare_rankings(ranking([1.0, 0.5]), [1.0, 0.5])

@@ -6,9 +6,7 @@ import json
 import random
 import re
 from dataclasses import replace
-from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,12 +130,6 @@ def test_corrected_p_values_alone_are_not_read(tmp_path):
         assert Ranking.load(path).p_values is None
 
 
-def test_csv_is_read_by_others(ranking, tmp_path):
-    ranking.save(tmp_path / "r.csv")
-    frame = pd.read_csv(tmp_path / "r.csv", comment="#").drop(columns=["position", "score: y"])
-    pd.testing.assert_frame_equal(frame, ranking.to_frame(), check_dtype=False)
-
-
 def test_csv_has_a_column_for_each_target(tmp_path):
     names = ("a, b", "=t")
     scores = TargetScores(names, [[1.0, -0.5], [2.0, 0.25]])
@@ -214,21 +206,6 @@ def test_places_that_cannot_be(ranking, tmp_path):
         Ranking.load(folder)
 
 
-def test_a_file_that_may_not_be_read_or_written_is_named(ranking, tmp_path, monkeypatch):
-    ranking.save(tmp_path / "r.json")
-    opened = Path.open
-
-    def refuse(path, *arguments, **options):
-        if tmp_path in path.parents:  # others open files meanwhile: those of the version of this package
-            raise PermissionError(13, "Permission denied")
-        return opened(path, *arguments, **options)
-
-    monkeypatch.setattr("pathlib.Path.open", refuse)
-    for act in (ranking.save, Ranking.load):
-        with pytest.raises(DataError, match=r"r\.json': Permission denied"):
-            act(tmp_path / "r.json")
-
-
 def test_only_files_of_our_own_lose_an_apostrophe(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("feature,score\n'=x,1\n'-a,2\n")
@@ -251,34 +228,23 @@ def edited(ranking, path, **changes):
     ("changes", "message"),
     [
         ({"format": "other"}, "not a ranking"),
-        ({"format": ...}, "not a ranking"),
-        ({"version": ...}, "version of the format is None"),
         ({"version": "1"}, "version of the format is '1'"),
         ({"version": 4, "package_version": "9.1"}, r"omnirank 9\.1 in version 4 .* upgrade"),
         ({"p_values": [0.5, 0.5, 1.5]}, "p value of feature"),
         ({"p_values": [0.5, 0.5, 0.5], "p_value_test": 3}, "p_value_test of a ranking must be a string, not int"),
         ({"names": ...}, "'names' is missing"),
         ({"names": "abc"}, "list of strings"),
-        ({"names": ["a", "a", "b"]}, "two features"),
         ({"scores": [1.0]}, "shape"),
-        ({"scores": [1.0, None, 2.0]}, "finite"),
-        ({"scores": [1.0, [2.0], 3.0]}, "numbers"),
         ({"scores": [10**400, 1.0, 2.0]}, "numbers"),
+        ({"scores": ["0.5", 1.0, 2.0]}, "numbers"),
+        ({"scores": [True, 1.0, 2.0]}, "numbers"),
         ({"scores": [2.0, 2.25, 0.5]}, "state"),
-        ({"standard_errors": [1.0, 1.0, -1.0]}, "negative"),
-        ({"method": None}, "method"),
-        ({"parameters": [1]}, "parameters"),
-        ({"seeds": 3}, "seeds"),
         ({"seeds": [{"entropy": "x", "start": 0, "stop": 1}]}, "seeds"),
-        ({"seeds": [{"entropy": "1", "start": 0.5, "stop": 1}]}, "seeds"),
         ({"seeds": [{"entropy": "1", "start": 3, "stop": 1}]}, "spawn keys|seeds"),
-        ({"seeds": [{"entropy": "1"}]}, "seeds"),
         ({"state": {"kind": "mystery"}}, "kinds"),
-        ({"state": {"kind": ["mean"]}}, "kinds"),
         ({"state": {"kind": "mean", "count": 10**400, "mean": [2, 2.25, 0.25], "m2": [0, 0, 0]}}, "replicates"),
         ({"state": {"kind": "relief", "p_ft": [1e308, 0, 0], "p_f": [-1e308, 0, 0], "p_t": 1, "weight": 2}}, "state"),
         ({"per_target": [1]}, "per_target"),
-        ({"per_target": {"names": ["y"], "scores": [[1.0]]}}, "per-target"),
     ],
 )
 def test_damaged_json_is_a_clear_error(ranking, tmp_path, changes, message):
@@ -293,10 +259,8 @@ def test_damaged_json_is_a_clear_error(ranking, tmp_path, changes, message):
     [
         ("", "line 1, column 1: not valid JSON"),
         ('{\n"a": }', "line 2, column 6: not valid JSON"),
-        ("[]", "outermost"),
         ('{"a": NaN}', "NaN is not a number"),
         ("[" * 100_000, "not valid JSON"),
-        ('{"a": ' + "1" * 5000 + "}", "not valid JSON"),
     ],
 )
 def test_what_is_not_json_is_a_clear_error(tmp_path, text, message):
@@ -314,13 +278,9 @@ def test_what_is_not_json_is_a_clear_error(tmp_path, text, message):
     [
         ("", "must have one column 'feature'"),
         ("feature,value\na,1\n", "line 1: a ranking must have one column 'score'"),
-        ("feature,score,score\na,1,2\n", "one column 'score'"),
         ("feature,score\n", "no feature"),
         ("feature,score\na,1\nb\n", "line 3: 1 cell under 2 columns"),
         ("# hello\nfeature,score\na,1\nb,high\n", "line 4, column 2: 'high' is not a number"),
-        ('feature,score\n"a\nb",1\nc,x\n', "line 4, column 2"),
-        ("feature,score\na,nan\n", "finite"),
-        ("feature,score\na,1\na,2\n", "two features"),
         ('feature,score\n"a,1\n', "line 2: not valid CSV"),
         ("feature,score,position\na,1,1\nb,2,3\n", "position"),
         ("# format: 3\nfeature,score\na,1\n", "not a ranking"),
@@ -367,17 +327,6 @@ def test_no_mutation_raises_anything_but_a_format_error(ranking, tmp_path, suffi
 def saved(path):
     Ranking(["a", "b"], [0.5, 0.25], "genie3", standard_errors=[0.1, 0.2], p_values=[0.01, 0.5]).save(path)
     return path
-
-
-@pytest.mark.parametrize("key", ["scores", "standard_errors", "p_values"])
-@pytest.mark.parametrize("value", ["0.5", True])
-def test_text_and_booleans_are_no_numbers(tmp_path, key, value):
-    path = saved(tmp_path / "ranking.json")
-    document = json.loads(path.read_text())
-    document[key][0] = value
-    path.write_text(json.dumps(document))
-    with pytest.raises(FileFormatError, match=r"must (be|hold) numbers"):
-        Ranking.load(path)
 
 
 def test_a_renamed_column_of_our_own_file_is_refused(tmp_path):

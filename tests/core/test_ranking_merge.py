@@ -47,34 +47,21 @@ def test_blocks_change_no_bit_and_merging_only_rounding(trees, data):
     assert left.merge(right) == right.merge(left)
 
 
-def test_a_large_offset_does_not_spoil_the_standard_error():
-    rng = np.random.default_rng(0)
-    trees = rng.normal(size=(200, 3))
-    _, plain = MeanAccumulator.empty(3).update(trees).finish()
-    halves = [MeanAccumulator.empty(3).update(part + 1e6) for part in (trees[:80], trees[80:])]
-    np.testing.assert_allclose(halves[0].merge(halves[1]).finish()[1], plain, rtol=1e-6)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
         lambda: MeanAccumulator.empty(2).finish(),
         lambda: MeanAccumulator.empty(2).update([[1.0]]),
-        lambda: MeanAccumulator.empty(2).update(1.0),
         lambda: MeanAccumulator.empty(1).update([[np.nan]]),
         lambda: MeanAccumulator(-1, [0.0], [0.0]),
         lambda: MeanAccumulator(1.5, [0.0], [0.0]),
-        lambda: MeanAccumulator(10**400, [0.0], [0.0]),
         lambda: MeanAccumulator(1, [0.0], [0.0, 1.0]),
         lambda: MeanAccumulator(1, [0.0], [-1.0]),
         lambda: MeanAccumulator.empty(2).merge(MeanAccumulator.empty(3)),
         lambda: MeanAccumulator.empty(2).merge(ReliefSums.empty(2)),
         lambda: ReliefSums([1.0], [1.0, 2.0], 1.0, 2.0),
-        lambda: ReliefSums([1.0], [1.0], [1.0], 2.0),
-        lambda: ReliefSums([1.0], [1.0], 1.0, [2.0]),
         lambda: Accumulator.from_json({"kind": "median"}),
         lambda: Accumulator.from_json({"kind": "mean", "count": 1}),
-        lambda: Accumulator.from_json([1]),
     ],
 )
 def test_impossible_sums_are_refused(wrong):
@@ -109,14 +96,6 @@ def test_relief_importance_is_the_weighted_closed_form(pairs):
     np.testing.assert_allclose(scores, expected, atol=1e-9 * s / min(tau, s - tau))
     assert errors is None
     assert not sums.degenerate
-
-
-@given(relief_pairs, st.data())
-def test_relief_sums_merge_to_the_sums_of_all_pairs(pairs, data):
-    cut = data.draw(st.integers(1, len(pairs) - 1))
-    merged, whole = relief_sums(pairs[:cut]).merge(relief_sums(pairs[cut:])), relief_sums(pairs)
-    for name in ("p_ft", "p_f", "p_t", "weight"):
-        np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=1e-12)
 
 
 @pytest.mark.parametrize("p_t", [0.0, 3.0, 3.0 * (1 - 1e-15), 3.0 * 1e-15])
@@ -186,16 +165,6 @@ def test_merged_parts_are_the_whole_in_any_order(trees, data):
         assert (merged.standard_errors is None) == (whole.standard_errors is None)
 
 
-def test_merging_is_associative_up_to_rounding():
-    rng = np.random.default_rng(0)
-    a, b, c = (grown(rng.random((n, 3)), entropy=n) for n in (3, 4, 5))
-    left, right = a.merge(b).merge(c), a.merge(b.merge(c))
-    np.testing.assert_allclose(left.scores, right.scores, rtol=1e-14)
-    np.testing.assert_allclose(left.standard_errors, right.standard_errors, rtol=1e-12)
-    assert left.seeds == right.seeds
-    assert left.parameters == right.parameters == {"n_trees": 12, "max_features": 2, "n_jobs": 1}
-
-
 def refused_both_ways(a, b, reason):
     for one, other in ((a, b), (b, a)):
         with pytest.raises(DataError, match=f"these rankings cannot be merged: .*{reason}"):
@@ -212,14 +181,12 @@ TREES = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]])
         ({"fingerprint": None}, "no fingerprint"),
         ({"task": "classification"}, "task is"),
         ({"names": ("a", "b", "d")}, "feature 3 is"),
-        ({"names": ("a", "c", "b")}, "feature 2 is"),
         ({"parameters": {"n_trees": 2, "max_features": 3}}, "parameter 'max_features' is"),
         (
             {"parameters": {"n_trees": 2, "max_features": 2, "bootstrap": True}},
             "'bootstrap' is given in one only",
         ),
         ({"seeds": None}, "random streams"),
-        ({"seeds": SeedRanges(())}, "random streams"),
         ({"first": 1}, "streams 1 to 1 of seed 42"),
         ({"per_target": TargetScores(("y",), [[1.0, 2.0, 3.0]])}, "only one of them has per-target"),
     ],

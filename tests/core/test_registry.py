@@ -16,7 +16,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.core import registry
-from omnirank.core.registry import Method, default_method, get_method, make_ranker, methods, register
+from omnirank.core.registry import Method, get_method, make_ranker, methods, register
 from omnirank.core.types import FrameLike, SparseLike
 from omnirank.errors import ParameterError
 
@@ -35,26 +35,6 @@ def own_registry(monkeypatch):
     """A copy that the test may change."""
     methods()
     monkeypatch.setattr(registry, "_methods", dict(registry._methods))
-
-
-def test_methods_are_sorted_and_filtered():
-    names = [method.name for method in methods()]
-    assert names == sorted(names)
-    assert {"univariate", "random", "uniform"} <= set(names)
-    assert "univariate" not in [m.name for m in methods(supervision="semi-supervised")]
-    assert "univariate" in [m.name for m in methods(task="multi-label", supervision="supervised")]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"task": "multilabel"}, "did you mean 'multi-label'"),
-        ({"supervision": "semi"}, "choose one of supervised, "),
-    ],
-)
-def test_unknown_filter_is_an_error(options, message):
-    with pytest.raises(ParameterError, match=message):
-        methods(**options)
 
 
 def test_get_method_by_name_in_any_case():
@@ -77,14 +57,6 @@ def test_preset_parameters_are_fixed(own_registry):
         make_ranker("third", n_features_to_select=0.5)
 
 
-def test_names_are_unique(own_registry):
-    register(Method("first", UNIVARIATE, "the first", ("regression",)))
-    with pytest.raises(ParameterError, match="a method called 'first' already"):
-        register(Method("first", UNIVARIATE, "a clash", ("regression",)))
-    register(Method("first", UNIVARIATE, "replaced", ("regression",)), replace=True)
-    assert get_method("first").summary == "replaced"
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -96,14 +68,6 @@ def test_names_are_unique(own_registry):
 def test_malformed_methods(fields, message):
     with pytest.raises(ParameterError, match=message):
         Method(**({"name": "m", "ranker": UNIVARIATE, "summary": "", "tasks": ("regression",)} | fields))
-
-
-def test_method_is_immutable():
-    method = get_method("univariate")
-    with pytest.raises(AttributeError):
-        method.name = "other"
-    with pytest.raises(TypeError):
-        method.parameters["task"] = "regression"
 
 
 def test_entry_points_of_third_parties(own_registry, monkeypatch):
@@ -121,10 +85,6 @@ def test_entry_points_of_third_parties(own_registry, monkeypatch):
         names = [method.name for method in methods()]
     assert "theirs" in names
     assert "univariate" in names
-
-
-def test_default_method_is_registered():
-    assert default_method() in methods()
 
 
 @pytest.mark.slow

@@ -3,15 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnirank.core import seeds
 from omnirank.core.seeds import SeedRanges, kernel_seed, root_entropy, stream
 from omnirank.errors import ParameterError
-
-
-def test_integers_are_their_own_entropy():
-    assert root_entropy(0) == 0
-    assert root_entropy(np.int64(7)) == 7
-    assert root_entropy(2**128 - 1) == 2**128 - 1
 
 
 def test_none_is_fresh_entropy_each_time():
@@ -52,25 +45,6 @@ def test_streams_and_kernel_seeds_are_all_different():
         for word in np.random.SeedSequence(key[0], spawn_key=(key[1],)).generate_state(8, np.uint64)
     }
     assert not drawn & states
-
-
-def test_kernel_seed_is_a_nonzero_uint64(monkeypatch):
-    assert kernel_seed(1, 2).dtype == np.uint64
-
-    class Zeros:
-        def __init__(self, *args, **options): ...
-
-        def generate_state(self, n, dtype):
-            return np.zeros(n, dtype)
-
-    monkeypatch.setattr(seeds.np.random, "SeedSequence", Zeros)
-    assert kernel_seed(1, 2) != 0
-
-
-def test_ranges_are_sorted_and_joined():
-    ranges = SeedRanges(((9, 5, 7), (1, 10, 20), (1, 0, 10), (9, 1, 2)))
-    assert ranges.ranges == ((1, 0, 20), (9, 1, 2), (9, 5, 7))
-    assert len(ranges) == 23
 
 
 @pytest.mark.parametrize(

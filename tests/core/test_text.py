@@ -46,9 +46,3 @@ def test_results_are_short_and_notebooks_run_nothing(results):
 def test_habits_of_other_libraries_get_a_hint(estimator, name, hint):
     with pytest.raises(TypeError, match=rf"{estimator.__name__} has no parameter '{name}'.*{hint}|{hint}$"):
         estimator(**{name: 1})
-
-
-def test_a_class_weight_is_a_weight_of_examples_for_rankers():
-    with pytest.raises(TypeError, match=r"has no parameter 'class_weight' \(give sample_weight to fit\)"):
-        om.EnsembleRanker(class_weight="balanced")
-    assert om.PCTClassifier(class_weight="balanced").class_weight == "balanced"

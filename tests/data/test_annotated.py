@@ -26,7 +26,7 @@ def cells(X=CELLS, genes=GENES):
 def file(tmp_path):
     h5py = pytest.importorskip("h5py")
 
-    def written(X=CELLS, old=False):
+    def written(X=CELLS):
         path = tmp_path / "cells.h5ad"
         text = h5py.string_dtype()
         with h5py.File(path, "w") as file:
@@ -46,12 +46,8 @@ def file(tmp_path):
             obs.attrs["column-order"] = list(OBS)
             obs.create_dataset("_index", data=list(OBS.index), dtype=text)
             codes = OBS["type"].cat.codes.to_numpy()
-            if old:
-                obs["type"] = codes
-                obs.create_dataset("__categories/type", data=["B", "T"], dtype=text)
-            else:
-                obs["type/codes"] = codes
-                obs.create_dataset("type/categories", data=["B", "T"], dtype=text)
+            obs["type/codes"] = codes
+            obs.create_dataset("type/categories", data=["B", "T"], dtype=text)
             obs["age"] = OBS["age"].to_numpy()
             obs["batch/values"] = OBS["batch"].to_numpy()
             obs["batch/mask"] = np.arange(30) == 3
@@ -60,10 +56,9 @@ def file(tmp_path):
     return written
 
 
-@pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("format", ["csr", "csc"])
-def test_a_file_is_read(file, format, old):
-    data = om.load(file(CELLS.asformat(format), old), "type", key="age")
+def test_a_file_is_read(file, format):
+    data = om.load(file(CELLS.asformat(format)), "type", key="age")
     assert data.features.is_sparse
     assert data.feature_names == tuple(GENES)
     assert (data.X != CELLS).nnz == 0

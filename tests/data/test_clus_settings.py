@@ -6,7 +6,6 @@ import pytest
 
 from omnirank import load
 from omnirank.core.errors import FileFormatError
-from omnirank.data.clus_settings import read_clus_settings
 
 NUMBERS = "@relation r\n@attribute a real\n@attribute b real\n@attribute c real\n@data\n1,2,3\n4,5,6\n"
 
@@ -42,11 +41,6 @@ def test_a_file_that_is_nowhere_is_told_with_both_places(tmp_path):
         load(settings)
 
 
-def test_without_a_name_the_data_are_called_like_the_settings(tmp_path):
-    written(tmp_path, "run.arff", NUMBERS)
-    assert load(written(tmp_path, "run.s", "[Attributes]\nTarget = 3\n")).n_features == 2
-
-
 def test_target_wins_over_disable(tmp_path):
     written(tmp_path, "data.arff", NUMBERS)
     data = load(written(tmp_path, "run.s", "[Data]\nFile = data.arff\n[Attributes]\nTarget = 3\nDisable = 2-3\n"))
@@ -57,11 +51,6 @@ def test_target_wins_over_disable(tmp_path):
 def test_a_comma_may_end_the_list_of_labels(tmp_path):
     data = hierarchical(tmp_path, "a,a/b,", ["1,a/b", "2,a"])
     assert data.hierarchy.labels == ("a", "a/b")
-
-
-def test_two_commas_in_the_list_of_labels_are_still_a_fault(tmp_path):
-    with pytest.raises(FileFormatError, match=r"line 3.*empty name"):
-        hierarchical(tmp_path, "a,,a/b", ["1,a/b"])
 
 
 def test_paths_need_not_list_their_parents(tmp_path):
@@ -113,12 +102,6 @@ def test_an_index_that_clus_would_not_read_is_a_fault(tmp_path):
     written(tmp_path, "s.arff", SPARSE.replace("{1 2", "{0 2"))
     with pytest.raises(FileFormatError, match=r"line 6.*index 0: the attributes are 1 to 3"):
         load(written(tmp_path, "s.s", "[Data]\nFile = s.arff\n"))
-
-
-def test_names_and_values_of_settings(tmp_path):
-    settings = read_clus_settings(written(tmp_path, "run.s", "[Ensemble]\nITERATIONS = [2, 4] % trees\n"))
-    assert settings.get("ensemble", "Iterations") == "[2, 4]"
-    assert settings.get("Ensemble", "Optimize") is None
 
 
 def test_a_last_part_of_0_is_no_label(tmp_path):

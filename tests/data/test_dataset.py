@@ -14,7 +14,6 @@ import omnirank as om
 from draws import draws
 from omnirank.data.dataset import Dataset, join_examples
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.errors import DataError, ParameterError
 from reference.data_set_cases import NAN, TARGETS, TREE, dataset_of, mixed_frame
@@ -52,31 +51,11 @@ def test_x_is_a_frame_when_mixed_an_array_when_numeric_and_sparse_when_sparse():
     assert sparse.issparse(Dataset(sparse.csr_array(values)).X)
 
 
-def test_a_large_float_array_is_not_copied():
-    values = np.zeros((100_000, 100))
-    data = Dataset(values, np.zeros(100_000))
-    assert np.shares_memory(data.X, values)
-    assert np.shares_memory(data.take(slice(0, 10)).hide_labels([0])._all_features.numeric, values)
-
-
 def test_pandas_polars_and_arrow_give_equal_data_sets():
     frame = mixed_frame()
     pandas = Dataset(frame, TARGETS["classification"])
     for other in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), frame.convert_dtypes()):
         assert_same(Dataset(other, TARGETS["classification"]), pandas)
-
-
-def test_names_nominal_and_groups():
-    data = Dataset(
-        [[1, 2.5], [3, 4.5]], feature_names=["a", "b"], nominal=["a"], feature_groups={"a": "first"}, name="n"
-    )
-    assert data.features.levels == ((1, 3), None)
-    assert data.feature_groups == {"a": "first"}
-    assert Dataset([[1.0]], [2.5], target_names=["t"]).target_names == ("t",)
-    table = Table.from_numeric(np.array([[1.0, 2.0]]))
-    renamed = Dataset(table, feature_names=["p", "q"], nominal=[1])
-    assert renamed.feature_names == ("p", "q")
-    assert renamed.features.is_nominal.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -86,12 +65,8 @@ def test_names_nominal_and_groups():
         (([[1.0]], [{"a"}, {"b"}]), {}, "X has 1 row, y has 2"),
         (([[1.0]],), {"feature_groups": {"z": "g"}}, "feature_groups names 'z', which is no feature"),
         (([[1.0]],), {"hierarchy": TREE}, "a hierarchy was given, but no y"),
-        (([[1.0]],), {"task": "regression"}, "task='regression' was given, but no y"),
         (([[np.inf]],), {}, r"column 'x0' holds an infinite value \(inf\) in row 0"),
-        (([[1.0]], [np.inf]), {}, "Input y contains infinity"),
-        (([[1.0]],), {"feature_names": ["a", "b"]}, "2 column names for 1 column"),
         ((np.zeros((0, 2)),), {}, "0 sample"),
-        (([[1.0]], []), {}, "X has 1 row, y has 0"),
         (([[1.0]], Target.numeric(np.zeros((1, 1)), ["t"])), {}, "does not go with a ready-made Target"),
         (
             ([[1.0]], Target.labels(np.zeros((1, 1)), ["t"])),
@@ -103,13 +78,6 @@ def test_names_nominal_and_groups():
 def test_construction_errors(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         Dataset(*arguments, **options)
-
-
-def test_ready_made_target():
-    target = Target.numeric(np.array([[1.0], [2.0]]), ["t"])
-    data = Dataset(np.eye(2), target, task="regression")
-    assert data.target is target
-    assert data.y.tolist() == [1, 2]
 
 
 # -- views --------------------------------------------------------------------------------------------
@@ -170,11 +138,6 @@ def test_views_of_views_are_rows_of_rows(data):
     np.testing.assert_array_equal(view.y, base.y[rows])
 
 
-def test_rows_of_a_view_are_counted_in_the_view():
-    with pytest.raises(DataError, match="no row 3: there are 2 rows"):
-        dataset_of("regression").take([4, 5]).take([3])
-
-
 # -- hidden labels ------------------------------------------------------------------------------------
 
 
@@ -232,31 +195,10 @@ def test_split_keeps_shares_within_one(n, share, seed):
         assert abs(in_train - (classes == label).sum() * first / n) < 1 + 1e-9
 
 
-def test_split_is_drawn_by_the_seed():
-    data = Dataset(np.arange(40.0)[:, None])
-    parts = [data.split(0.5, random_state=seed)[0].X[:, 0].tolist() for seed in (0, 0, 1)]
-    assert parts[0] == parts[1] != parts[2]
-    draws = [data.split(0.5, random_state=np.random.default_rng(3))[0].X[:, 0].tolist() for _ in range(2)]
-    assert draws[0] == draws[1]
-
-
 def test_split_rounds_down_what_is_not_whole_but_for_rounding_errors():
     data = Dataset(np.zeros((100, 1)))
     assert 0.29 * 100 < 29
     assert [len(data.split(share, random_state=0)[0]) for share in (0.29, 0.295, 2 / 3)] == [29, 29, 66]
-
-
-def test_split_reaches_every_example():
-    data = Dataset(np.arange(5.0)[:, None], ["a", "a", "b", "b", "b"])
-    seen = {row for seed in range(50) for row in data.split(0.2, random_state=seed)[0].X[:, 0].tolist()}
-    assert seen == {0.0, 1.0, 2.0, 3.0, 4.0}
-
-
-def test_split_without_strata_may_lose_a_class():
-    data = Dataset(np.zeros((20, 1)), ["a"] * 10 + ["b"] * 10)
-    counts = [(data.split(0.5, random_state=s, stratify=False)[0].y == "a").sum() for s in range(30)]
-    assert len(set(counts)) > 1
-    assert {(data.split(0.5, random_state=s)[0].y == "a").sum() for s in range(30)} == {5}
 
 
 # -- features -----------------------------------------------------------------------------------------
@@ -276,15 +218,6 @@ def test_select_features(features):
     assert data.n_features == 4
 
 
-def test_select_features_by_mask_and_groups():
-    data = Dataset(np.eye(3), feature_groups={"x0": "g", "x2": "h"})
-    chosen = data.select_features(np.array([False, True, True]))
-    assert chosen.feature_names == ("x1", "x2")
-    assert chosen.feature_groups == {"x2": "h"}
-    assert data.feature_groups == {"x0": "g", "x2": "h"}
-    assert Dataset(sparse.eye_array(3)).select_features([2, 0]).X.toarray().tolist() == [[0, 1], [0, 0], [1, 0]]
-
-
 @pytest.mark.parametrize(
     ("features", "message"),
     [
@@ -293,7 +226,6 @@ def test_select_features_by_mask_and_groups():
         ([True, False], "mask has 2 entries, but there are 4 features"),
         ([0, 0], "two columns are called 'size'"),
         ("size", "give a list of names or positions"),
-        ([0.5], "not by float64"),
     ],
 )
 def test_select_features_errors(features, message):
@@ -322,11 +254,6 @@ def test_fewer_labels_are_some_of_more():
 def test_amounts_that_make_no_sense(amount):
     with pytest.raises(ParameterError, match="labelled="):
         om.Dataset(np.zeros((40, 1)), np.arange(40.0)).keep_labels(amount)
-
-
-def test_without_target_there_is_nothing_to_hide():
-    with pytest.raises(DataError, match="no target"):
-        om.Dataset(np.zeros((4, 1))).keep_labels(0)
 
 
 LABELS = Hierarchy.from_paths(["a/b", "c"])

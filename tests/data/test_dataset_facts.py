@@ -47,25 +47,6 @@ def test_describe(task):
     assert "density" not in facts
 
 
-def test_describe_sparse():
-    facts = Dataset(sparse.csr_array(np.array([[0, 1.0], [NAN, 0]]))).describe()
-    assert (facts["sparse"], facts["density"], facts["missing cells"]) == (True, 0.5, 1)
-
-
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array])
-def test_describe_counts_partly_labelled_sets(make):
-    values = make([[1, NAN, 1], [NAN, NAN, NAN], [0.0, 1, 0]])
-    facts = Dataset(np.eye(3), values).describe()
-    assert (facts["labelled"], facts["partly labelled"], facts["label cardinality"]) == (2, 1, 1.5)
-
-
-def test_repr():
-    assert dataset_of("classification").notes == ()
-    assert repr(dataset_of("classification")) == (
-        "<Dataset 'small': 6 examples, 4 features, classification, 1 target, 5 labelled>"
-    )
-
-
 # -- fingerprints -------------------------------------------------------------------------------------
 
 

@@ -121,12 +121,6 @@ def test_any_level_comes_back(tmp_path_factory, table):
             assert [texts[c] for c in found.column(i)] == [expected[c] for c in table.column(i)]
 
 
-def test_files_without_doubtful_text_are_as_they_were(tmp_path):
-    data = om.Dataset(pd.DataFrame({"a": [1.5, 2.0], "b": ["x", "y"]}), [3, 4])
-    write_csv(data, tmp_path / "data.csv")
-    assert (tmp_path / "data.csv").read_text() == "a,b,y\n1.5,x,3\n2.0,y,4\n"
-
-
 def test_doubtful_text_is_quoted_and_so_is_one_name(tmp_path):
     data = om.Dataset(pd.DataFrame({"a": [1.5, 2.0, 3.0], "b": ["1", "NA", None]}), ["0", "1", None])
     write_csv(data, tmp_path / "data.csv")

@@ -106,11 +106,11 @@ def test_text_of_integers_beyond_64_bits(tmp_path):
         om.load(tmp_path / "f.csv", "y")
 
 
-@pytest.mark.parametrize("name", ["X", "Y"])
-def test_matlab(name, tmp_path):
+@pytest.mark.parametrize(("variable", "name"), [("X", "x1"), ("Y", "Y")])
+def test_matlab(variable, name, tmp_path):
     variables = {"X": np.arange(8.0)[:, None], "Y": np.arange(8.0)[:, None]}
-    savemat(tmp_path / "f.mat", variables | {name: np.array(NUMBERS)[:, None]})
-    with pytest.raises(DataError, match=f"{name} {REFUSED}"):
+    savemat(tmp_path / "f.mat", variables | {variable: np.array(NUMBERS)[:, None]})
+    with pytest.raises(DataError, match=f"'{name}' {REFUSED}"):
         om.load(tmp_path / "f.mat")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,9 +14,8 @@ from draws import draws
 from omnirank import datasets
 from omnirank.data import generated
 from omnirank.data.generated import cut
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TASKS
-from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED, importances, values_of
+from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED, importances
 
 ROLES = ("relevant", "redundant", "interacting", "irrelevant")
 CLASSIC = [datasets.make_friedman, datasets.make_xor]
@@ -143,30 +140,6 @@ def test_fewer_labels_are_a_subset_and_features_stay(task):
     assert 0.1 < few.labelled[:50].mean() / few.labelled.mean() < 1.9, "labelled examples are spread"
 
 
-def test_labelled_counts_integers_and_shares_floats():
-    assert datasets.make_regression(50, labelled=1)[0].labelled.sum() == 1
-    assert datasets.make_regression(50, labelled=1.0)[0].labelled.sum() == 50
-    assert datasets.make_regression(50, labelled=0)[0].labelled.sum() == 0
-    assert datasets.make_regression(50, labelled=np.int64(3))[0].labelled.sum() == 3
-
-
-@pytest.mark.parametrize("task", SEVERAL_TARGETS)
-def test_labelled_examples_keep_a_target_value(task):
-    data, _ = SUPERVISED[task](100, labelled=80, missing_targets=0.66, random_state=0)
-    assert data.labelled.sum() == 80
-    assert data.target.is_partial
-
-
-def test_missing_cells_leave_the_others_as_they_are():
-    whole, _ = datasets.make_classification(100, share_nominal=0.4, random_state=0)
-    holes, _ = datasets.make_classification(100, share_nominal=0.4, missing_features=0.3, random_state=0)
-    a, b = values_of(whole), values_of(holes)
-    known = ~np.isnan(b)
-    assert known.mean() == pytest.approx(0.7)
-    assert np.array_equal(a[known], b[known])
-    assert known.mean(axis=0).min() > 0.4, "missing cells are spread over the features"
-
-
 @pytest.mark.slow
 def test_words_are_in_their_share_of_the_examples():
     data, relevance = datasets.make_multi_label(2000, n_relevant=20, n_irrelevant=300, sparse=True, random_state=0)
@@ -177,17 +150,6 @@ def test_words_are_in_their_share_of_the_examples():
     assert np.abs(frequency - 0.05).max() < tolerance
     assert abs(frequency[relevance.irrelevant].mean() - 0.05) < tolerance / 10
     assert data.target.is_sparse
-
-
-def test_sparse_data_hold_nominal_words_missing_cells_and_hidden_labels():
-    data, _ = datasets.make_multi_label(
-        100, sparse=True, share_nominal=0.5, missing_features=0.1, labelled=60, missing_targets=0.2, random_state=0
-    )
-    assert [levels for levels in data.features.levels if levels] == [("absent", "present")] * 10
-    assert data.features.n_missing == 200
-    assert data.target.is_sparse
-    assert data.labelled.sum() == 60
-    assert data.target.n_unknown == 40 * 5 + 60
 
 
 # -- known from the literature ------------------------------------------------------------------------
@@ -204,12 +166,6 @@ def test_friedman_is_his_function():
     noisy, _ = datasets.make_friedman(4000, noise=2.0, shuffle=False, random_state=0)
     quiet, _ = datasets.make_friedman(4000, noise=0.0, shuffle=False, random_state=0)
     assert np.isclose((noisy.y - quiet.y).std(), 2, rtol=0.05)
-
-
-def test_a_forest_finds_the_five_features_of_friedman():
-    data, relevance = datasets.make_friedman(800, random_state=0)
-    scores = importances(data)
-    assert set(np.argsort(scores)[-5:]) == set(np.flatnonzero(relevance.relevant))
 
 
 @pytest.mark.parametrize("n_interacting", [2, 3, 4])
@@ -242,34 +198,6 @@ def test_classes_are_of_equal_size_and_named(n_classes):
     assert data.describe()["classes"] == dict.fromkeys(names, 70)
 
 
-def test_class_numbers_do_not_follow_the_score():
-    made = [
-        datasets.make_classification(200, n_relevant=1, n_classes=4, noise=0.0, shuffle=False, random_state=i)
-        for i in range(20)
-    ]
-    orders = set()
-    for data, _ in made:
-        codes = data.target.values[:, 0]
-        orders.add(tuple(np.argsort([data.X[codes == k, 0].mean() for k in range(4)])))
-    assert len(orders) > 5
-
-
-def test_number_of_classes_of_each_target():
-    data, _ = datasets.make_multi_target_classification(n_targets=3, n_classes=(2, 3, 5), random_state=0)
-    assert [len(levels) for levels in data.target.levels] == [2, 3, 5]
-    assert [np.unique(data.target.values[:, i]).size for i in range(3)] == [2, 3, 5]
-    data, _ = datasets.make_multi_target_classification(n_targets=4, n_classes=2, random_state=0)
-    assert data.task == "multi-target-classification"
-    assert data.y.shape == (200, 4)
-
-
-def test_mixed_targets_are_numbers_and_classes():
-    data, _ = datasets.make_mixed_targets(n_numeric=3, n_nominal=1, n_classes=4, random_state=0)
-    assert data.target.is_nominal.tolist() == [False, False, False, True]
-    assert np.unique(data.target.values[:, 0]).size == 200
-    assert set(np.unique(data.target.values[:, 3])) == {0, 1, 2, 3}
-
-
 @pytest.mark.parametrize("density", [0.05, 0.3, 0.8])
 def test_label_density(density):
     data, _ = datasets.make_multi_label(200, n_labels=6, label_density=density, random_state=0)
@@ -297,36 +225,6 @@ def test_label_sets_are_closed_under_the_hierarchy(kind, sparse, missing):
     assert np.isnan(values).any() == (missing > 0)
 
 
-@pytest.mark.parametrize("kind", ["tree", "dag"])
-def test_density_holds_among_the_examples_with_all_parents(kind):
-    data, _ = datasets.make_hierarchical_multi_label(
-        1000, n_labels=12, hierarchy=kind, label_density=0.4, random_state=0
-    )
-    for child, above in enumerate(data.hierarchy.parents):
-        allowed = data.y[:, list(above)].all(axis=1)
-        assert abs(data.y[allowed, child].mean() - 0.4) < 0.5 / allowed.sum() + 1e-9
-
-
-def test_generated_hierarchies():
-    tree, _ = datasets.make_hierarchical_multi_label(n_labels=39, random_state=0)
-    assert tree.hierarchy.roots.tolist() == [0, 1, 2]
-    assert sorted(tree.hierarchy.depth.tolist()) == [0] * 3 + [1] * 9 + [2] * 27
-    dag, _ = datasets.make_hierarchical_multi_label(n_labels=39, hierarchy="dag", random_state=0)
-    assert np.array_equal(dag.hierarchy.depth, tree.hierarchy.depth)
-    assert sum(len(above) == 2 for above in dag.hierarchy.parents) == 18
-    small, _ = datasets.make_hierarchical_multi_label(n_labels=4, hierarchy="dag", random_state=0)
-    assert len(small.hierarchy.parents[3]) == 2
-    assert len(datasets.make_hierarchical_multi_label(n_labels=1)[0].hierarchy) == 1
-
-
-def test_a_hierarchy_of_ones_own():
-    own = Hierarchy.from_paths(["b/c", "a", "b"])
-    data, _ = datasets.make_hierarchical_multi_label(hierarchy=own, random_state=0)
-    assert data.hierarchy is own
-    assert (data.y[:, 0] <= data.y[:, 2]).all()
-    assert data.y.sum(axis=0).tolist() == [50, 100, 100]
-
-
 @given(
     st.lists(
         st.sampled_from([0.0, 0.5, 0.25, 1e-3, 2.0, 3.0]) | st.floats(-5, 5).map(lambda v: round(v, 6)),
@@ -348,12 +246,6 @@ def test_cut_makes_intervals_of_which_none_is_empty(scores, shares):
         assert np.unique(codes[scores == value]).size == 1
 
 
-def test_cut_takes_the_nearest_possible_cuts():
-    assert cut(np.arange(10.0), [0.3, 0.9]).tolist() == [0] * 3 + [1] * 6 + [2]
-    assert cut(np.array([1.0, 1.0, 1.0, -1.0]), [0.5]).tolist() == [1, 1, 1, 0]
-    assert cut(np.array([0.1 + 0.2, 0.3, 1.0]), [0.3]).tolist() == [0, 0, 1]
-
-
 # -- what the features tell -----------------------------------------------------------------------------
 
 
@@ -366,15 +258,6 @@ def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):
     )
     scores = importances(data)
     assert scores[relevance.relevant].min() > 1.5 * scores[relevance.irrelevant].max()
-
-
-@pytest.mark.every(3)
-@pytest.mark.parametrize("task", sorted(SUPERVISED))
-def test_relevant_words_tell_more_than_irrelevant_ones(task, monkeypatch):
-    monkeypatch.setattr(generated, "WORD_SHARE", 0.2)
-    data, relevance = SUPERVISED[task](500, n_relevant=3, n_irrelevant=10, sparse=True, random_state=5)
-    scores = importances(data)
-    assert scores[relevance.relevant].min() > 2 * scores[relevance.irrelevant].max()
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -390,14 +273,6 @@ def test_redundant_features_follow_a_relevant_one(sparse, monkeypatch):
     assert sorted(copied.tolist()) == [1, 2, 2], "relevant features are copied in turn"
 
 
-def test_numbers_are_weighted_sums_of_the_relevant_features():
-    data, _ = datasets.make_regression(300, n_relevant=3, noise=0.0, shuffle=False, random_state=0)
-    weights, residuals, *_ = np.linalg.lstsq(data.X[:, :3], data.y, rcond=None)
-    assert residuals[0] < 1e-16
-    assert np.isclose(np.linalg.norm(weights), 1)
-    assert np.abs(weights).max() < 3 * np.abs(weights).min() + 1e-9
-
-
 def test_noise_is_relative_to_the_signal():
     quiet, _ = datasets.make_regression(4000, noise=0.0, random_state=0)
     loud, _ = datasets.make_regression(4000, noise=2.0, random_state=0)
@@ -405,19 +280,3 @@ def test_noise_is_relative_to_the_signal():
     assert np.isclose(loud.y.var(), 5, rtol=0.1)
     assert np.isclose((loud.y - quiet.y).std(), 2, rtol=0.05)
     assert np.array_equal(quiet.X, loud.X)
-
-
-def test_levels_of_a_binned_feature_say_nothing_by_their_order():
-    numeric, _ = datasets.make_regression(1000, n_irrelevant=40, random_state=0)
-    nominal, _ = datasets.make_regression(1000, n_irrelevant=40, share_nominal=1.0, random_state=0)
-    sizes = {len(levels) for levels in nominal.features.levels}
-    assert sizes == {2, 4, 6}
-    ordered = 0
-    for i, levels in enumerate(nominal.features.levels):
-        codes, values = nominal.features.column(i), numeric.X[:, i]
-        means = [values[codes == k].mean() for k in range(len(levels))]
-        bounds = sorted((values[codes == k].min(), values[codes == k].max()) for k in range(len(levels)))
-        assert all(before[1] <= after[0] for before, after in pairwise(bounds))
-        assert np.bincount(codes, minlength=len(levels)).min() > 0.6 * 1000 / len(levels)
-        ordered += list(means) == sorted(means)
-    assert 0 < ordered < nominal.n_features / 2

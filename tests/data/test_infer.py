@@ -16,7 +16,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, infer_task, target_from
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.data.task_registry import KINDS, TASKS, TaskNames, is_unsupervised, task_named, task_target
+from omnirank.data.task_registry import TASKS, is_unsupervised, task_named, task_target
 from omnirank.errors import DataError, DataTypeError, ParameterError
 
 NAN = np.nan
@@ -38,54 +38,39 @@ def dense(y, **options):
         (np.array(["a", "b"]), "classification"),
         (np.array(["a", None], object), "classification"),
         ([True, False], "classification"),
-        (pd.Series([1.5, 2.5], dtype="category"), "classification"),
         (pd.Categorical([1.5, 2.5]), "classification"),
-        (pl.Series(["a", "b"]), "classification"),
         (pl.Series([True, None]), "classification"),
         (pa.chunked_array([["a", "b"]]), "classification"),
         (pd.DataFrame({"u": ["a", "b"], "v": ["x", "y"]}), "multi-target-classification"),
         (pd.DataFrame({"u": ["0", "1"], "v": ["1", "1"]}), "multi-label"),
-        (pd.DataFrame({"u": [True, False], "v": [True, True]}), "multi-label"),
         (pd.DataFrame({"u": [True, False], "v": [0, 1]}), "multi-label"),
         (pd.DataFrame({"u": ["a", "b"], "v": [0.5, 1.5]}), "mixed-targets"),
-        (pl.DataFrame({"u": ["a", "b"], "v": [0.0, 1.0]}), "mixed-targets"),
         (pd.DataFrame({"u": ["a", "b"], "v": [3, 4]}), "multi-target-classification"),
         # one column of numbers
         (np.array([3, 1, 3]), "classification"),
-        (np.array([3, 1], np.uint8), "classification"),
         ([1, 2, None], "classification"),
         (np.array([3.0, 1.0, NAN]), "classification"),
         (np.array([3.0, 1.5]), "regression"),
         ([0.5, None], "regression"),
         (pd.Series([1, None, 2], dtype="Int64"), "classification"),
-        (pd.array([1, None], dtype="Int64"), "classification"),
         (pl.Series([0.5, None]), "regression"),
-        (np.array([[1], [2]]), "classification"),
         (np.array([[0.5], [2]]), "regression"),
-        (pd.DataFrame({"u": [0.5, 2]}), "regression"),
         (sparse.csr_array([[0], [3]]), "classification"),
         # several columns of numbers
         (np.array([[0, 1], [1, 1]]), "multi-label"),
-        (np.array([[0.0, 1.0], [NAN, 1.0]]), "multi-label"),
         ([[0, 1], [1, None]], "multi-label"),
-        (np.array([[True, False], [True, True]]), "multi-label"),
         (sparse.csr_array([[0, 1], [1, 0]]), "multi-label"),
-        (sparse.csr_array([[True, False]]), "multi-label"),
         (pd.DataFrame({"u": [0, 1], "v": [1, None]}), "multi-label"),
         (np.array([[0, 2], [1, 1]]), "multi-target-classification"),
-        (np.array([[0, -1], [1, 1]]), "multi-target-classification"),
         ([[0, 2], [1, None]], "multi-target-classification"),
         (pl.DataFrame({"u": [0, 2], "v": [1, None]}), "multi-target-classification"),
-        (pd.DataFrame({"u": [0, 2], "v": [1, None]}, dtype=object), "multi-target-classification"),
         (sparse.csr_array([[0, 2], [1, 1]]), "multi-target-classification"),
         (np.array([[0.0, 2.0], [1.0, 1.0]]), "multi-target-regression"),
-        (np.array([[0.0, NAN], [1.0, 1.5]]), "multi-target-regression"),
         (pd.DataFrame({"u": [0, 2], "v": [1.0, 3.0]}), "multi-target-regression"),
         (sparse.csr_array([[0, 2.5], [1, 1]]), "multi-target-regression"),
         # label sets
         ([{"a"}, {"b", "c"}], "multi-label"),
         ((frozenset(), None, {"b"}), "multi-label"),
-        (np.array([{"a"}, NAN], object), "multi-label"),
         (pd.Series([{"a"}, None]), "multi-label"),
         # nothing
         (None, "clustering"),
@@ -201,14 +186,12 @@ def test_given_task_overrides():
         (None, {"task": "regression"}, ParameterError, "task='regression' was given, but no y"),
         (["a", "b"], {"task": "regression"}, DataError, "target 'y' is nominal, not a number"),
         (np.eye(2), {"task": "regression"}, DataError, "takes one target, but there are 2"),
-        (np.eye(2), {"task": "classification"}, DataError, "takes one target, but there are 2"),
         (
             [[0, 1], [1, 2]],
             {"task": "multi-label"},
             DataError,
             "label 'y2' holds 2 in row 1: a label is 0, 1 or missing",
         ),
-        (sparse.csr_array([[0, 1], [3, 0]]), {"task": "multi-label"}, DataError, "label 'y1' holds 3 in row 1"),
         (pd.DataFrame({"u": ["no", "yes"]}), {"task": "multi-label"}, DataError, "label 'u' has the levels"),
         (
             [{"a"}],
@@ -220,24 +203,17 @@ def test_given_task_overrides():
         ([{"a"}, {"z"}], {"names": ["a"]}, DataError, "'z'"),
         ([{"a"}, {"z"}], {"hierarchy": TREE}, DataError, "'z'"),
         (np.zeros((2, 2, 2)), {}, DataError, r"y should be a 1d or 2d array, got an array of shape \(2, 2, 2\)"),
-        (3, {}, DataError, "y should be a 1d or 2d array"),
         ("kind", {}, DataTypeError, r"y='kind': give the values of the target, one per example, such as frame"),
         (np.zeros(2, complex), {}, DataError, "Complex data not supported"),
         ([1, "a"], {}, DataTypeError, "target 'y' holds a string beside a number in row 1"),
-        (pd.Series([1, "a"]), {}, DataTypeError, "target 'y' holds a string beside a number"),
         ([{"k": 1}], {}, DataTypeError, "target 'y' holds a dict in row 0"),
         ([["a"], ["b", "b"]], {}, DataError, "y lists the label 'b' twice in row 1"),
         ([[1], [2, 3]], {}, DataError, "give label sets as sets"),
         ([["a", 1], ["b"]], {}, DataError, "give label sets as sets"),
-        ([["a"], "b"], {}, DataError, "give label sets as sets"),
         ([["a"], {"b"}], {}, DataError, "give label sets as sets"),
         ([["a", "b"], None, ["a", "c"]], {}, DataError, "give label sets as sets"),
         (np.eye(2), {"names": ["a"]}, DataError, "1 column name for 2 columns"),
-        (np.eye(2), {"names": ["a", "a"]}, DataError, "two columns are called 'a'"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, DataError, "two columns are called 'a'"),
         ([2**53, 2**53 + 1], {}, DataError, "numbers beyond 2"),
-        (np.array([-(2**60)]), {}, DataError, "numbers beyond 2"),
-        (pl.Series([2**60]), {}, DataError, "target 'y' holds numbers beyond 2"),
         (np.array([[1, 2**60]]), {}, DataError, "target 'y2' holds numbers beyond 2"),
     ],
 )
@@ -256,7 +232,6 @@ def cells(*rows):
     ("y", "options"),
     [
         ([["b", "a"], ["b"], None], {}),
-        ((("b", "a"), ("b",), None), {}),
         (cells(["b", "a"], ["b"], None), {}),
         (pd.Series([["b", "a"], ["b"], None]), {}),
         (cells(["b", "a"], ["a", "b"]), {}),
@@ -283,14 +258,10 @@ def test_rows_of_equal_lengths_are_a_matrix():
     ("y", "task"),
     [
         (np.array([1.0, 2.0, 3.0]) * 1e20, "regression"),
-        ([1e20, None, -3e20], "regression"),
-        (pd.Series([1e20, 2e20, NAN]), "regression"),
         (pd.DataFrame({"y": [1e20, 2e20]}), "regression"),
         (np.array([1.0, 2.0**53]), "regression"),
         (np.array([1.0, -(2.0**53)]), "regression"),
-        (np.array([1e20, 2e20], np.float32), "regression"),
         (np.array([1.0, 2.0**53 - 1]), "classification"),
-        (np.array([[1e20], [2e20]]), "regression"),
         (np.array([[1e20, 1.0], [2e20, 0.0]]), "multi-target-regression"),
         (sparse.csr_array([[1e20], [0.0]]), "regression"),
     ],
@@ -348,13 +319,6 @@ def test_sparse_nominal_labels_whose_domain_starts_with_one():
     assert task == "multi-label"
     assert target.is_sparse
     np.testing.assert_array_equal(target.dense(), [[1, 1, 0], [NAN, 0, 0]])
-
-
-def test_labels_of_sets_are_sorted_and_rows_keep_their_order():
-    target, _ = target_from([{"b", "c"}, None, {"a"}, set()])
-    assert target.names == ("a", "b", "c")
-    np.testing.assert_array_equal(target.dense(), [[0, 1, 1], [NAN] * 3, [1, 0, 0], [0, 0, 0]])
-    assert target_from([{10, 2}, {1}])[0].names == ("1", "2", "10")
 
 
 # -- hierarchies --------------------------------------------------------------------------------------
@@ -420,27 +384,9 @@ def test_reading_data_alone_knows_all_tasks():
     assert found.stdout.strip() == "classification"
 
 
-def test_names_by_kind():
-    by_kind = [list(TaskNames(kind)) for kind in KINDS]
-    assert sorted(name for names in by_kind for name in names) == sorted(TASKS)
-    assert by_kind[1] == ["regression", "multi-target-regression"]
-    assert list(TaskNames("classes", "numbers", single=True)) == ["classification", "regression"]
-    assert len(TASKS) == 8
-    assert TASKS[0] == "classification"
-    assert TASKS[-2:] == ["mixed-targets", "clustering"]
-    assert repr(TaskNames("none")) == "['clustering']"
-    assert "regression" not in TaskNames("labels")
-
-
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_is_the_first_with_its_target(name):
     task = task_target(name)
     assert task_named(task.kind, single=task.single, hierarchical=task.hierarchical) == name
     assert is_unsupervised(name) == (name == "clustering")
     assert task.is_one_class == (name == "classification")
-
-
-def test_unknown_names():
-    for name in ("auto", "ranking"):
-        with pytest.raises(ParameterError, match=f"task='{name}': choose one of auto, class"):
-            task_target(name)

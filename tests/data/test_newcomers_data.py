@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -61,13 +59,6 @@ def test_durations_and_periods_say_what_to_do(cells, advice):
         om.Dataset(FRAME, pd.Series(cells, name="y"))
 
 
-def test_durations_of_arrays_and_polars():
-    with pytest.raises(DataTypeError, match=r"holds durations.*total_seconds"):
-        om.Dataset(np.array([[1], [2]], "timedelta64[s]"))
-    with pytest.raises(DataTypeError, match=r"holds durations.*total_seconds"):
-        om.Dataset(pl.DataFrame({"c": pl.Series([1, 2], dtype=pl.Duration("ms"))}))
-
-
 @pytest.mark.parametrize("y", [[None] * 4, np.full(4, np.nan), pd.Series([pd.NA] * 4)])
 def test_a_target_without_any_value_is_told(y):
     with pytest.warns(DataWarning, match="no value of the target is known: features are ranked without it"):
@@ -77,24 +68,11 @@ def test_a_target_without_any_value_is_told(y):
         ranker().fit(data)
 
 
-def test_no_target_is_no_surprise():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert ranker().fit(FRAME).task_ == "clustering"
-        ranker(task="clustering").fit(FRAME, Y)
-
-
 def test_an_empty_text_among_label_sets():
     with pytest.raises(DataError, match=r"an empty text among the labels of row 1: .*set\(\) has no label"):
         om.Dataset(FRAME, [{"a"}, {"a", ""}, {"b"}, None])
     with pytest.raises(DataError, match="an empty text among the labels of row 2"):
         om.Dataset(FRAME, [["a"], ["a", "b"], [""], None])
-
-
-def test_an_empty_text_as_a_class_is_told():
-    told = om.Dataset(FRAME, ["a", "", "b", ""]).notes
-    assert told == ("an empty text is taken as a class of 'y' (2 examples); None is unlabelled",)
-    assert om.Dataset(FRAME, ["a", None, "b", "b"]).notes == ()
 
 
 def test_dates_of_a_file_are_those_of_a_frame(tmp_path):
@@ -112,17 +90,3 @@ def test_dates_of_a_file_are_those_of_a_frame(tmp_path):
     as_asked = om.load(tmp_path / "d.csv", nominal="when").features
     assert as_asked.levels[2] == ("1969-12-31", "2020-01-31", "2021-06-01")
     assert as_asked.dates == {"clock"}
-
-
-def test_dates_of_parquet_and_arff(tmp_path):
-    when = pd.to_datetime(pd.Series(["2020-01-31", "1969-12-31", None, "2021-06-01"]))
-    FRAME.assign(when=when).to_parquet(tmp_path / "d.parquet")
-    assert om.load(tmp_path / "d.parquet").features.dates == {"when"}
-    header = "@relation r\n@attribute a numeric\n@attribute when date yyyy-MM-dd\n@data\n"
-    (tmp_path / "d.arff").write_text(header + "1,2020-01-31\n2,?\n")
-    assert om.load(tmp_path / "d.arff").features.dates == {"when"}
-
-
-def test_a_date_that_is_none_is_text(tmp_path):
-    (tmp_path / "d.csv").write_text("a,when\n1,2020-02-30\n2,2020-02-28\n3,2020-02-27\n")
-    assert om.load(tmp_path / "d.csv").features.levels[1] == ("2020-02-27", "2020-02-28", "2020-02-30")

@@ -22,6 +22,7 @@ from scipy.io import savemat
 from omnirank.core.errors import FileFormatError, OmnirankError
 from omnirank.data.arff import read_arff
 from omnirank.data.load import load
+from reference.arff_ways import reading
 
 CASES = int(os.environ.get("OMNIRANK_FUZZ_CASES", "3000"))
 SEED = int(os.environ.get("OMNIRANK_FUZZ_SEED", "0"))
@@ -158,66 +159,22 @@ KINDS = {"arff": 12, "csv": 4, "tsv": 2, "xml": 2, "s": 2, "arff.gz": 1, "mat": 
 
 
 def damaged(rng: random.Random, text: bytes, is_text: bool) -> bytes:
+    """A file with parts cut out, repeated or replaced: by bytes, tokens or other lines of it."""
     for _ in range(rng.choice([1, 1, 2, 3, 6])):
-        if not text:
-            return text
-        if is_text and rng.random() < 0.75:
-            text = rng.choice([change_line, change_token, insert_token])(rng, text)
-        else:
-            text = rng.choice([flip_byte, cut_out, repeat_part, truncate])(rng, text)
-    if is_text and rng.random() < 0.05:
-        text = text.replace(b"\n", rng.choice([b"\r\n", b"\r", b" \n", b"\t\n"]))
+        at = rng.randrange(len(text) + 1)
+        part = text[at : at + rng.choice([0, 1, 1, 2, 5, 20])]
+        others = [b"", bytes([rng.randrange(256)]), part * rng.choice([2, 3, 20])]
+        if is_text:
+            lines = text.split(b"\n")
+            others += [rng.choice(TOKENS), rng.choice(TOKENS), rng.choice(TOKENS), b"\n" + rng.choice(lines) + b"\n"]
+        text = text[:at] + rng.choice(others) + text[at + len(part) :]
+    if rng.random() < 0.05:
+        text = text.replace(b"\n", rng.choice([b"\r\n", b"\r", b" \n", b"\t\n"])) if is_text else truncate(rng, text)
     return text
-
-
-def flip_byte(rng: random.Random, text: bytes) -> bytes:
-    at = rng.randrange(len(text))
-    return text[:at] + bytes([rng.randrange(256)]) + text[at + 1 :]
-
-
-def cut_out(rng: random.Random, text: bytes) -> bytes:
-    at = rng.randrange(len(text))
-    return text[:at] + text[at + rng.choice([1, 1, 2, 5, 20]) :]
-
-
-def repeat_part(rng: random.Random, text: bytes) -> bytes:
-    at = rng.randrange(len(text))
-    part = text[at : at + rng.choice([1, 3, 10, 40])]
-    return text[:at] + part * rng.choice([2, 3, 20]) + text[at:]
 
 
 def truncate(rng: random.Random, text: bytes) -> bytes:
     return text[: rng.randrange(len(text))]
-
-
-def change_line(rng: random.Random, text: bytes) -> bytes:
-    lines = text.split(b"\n")
-    a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
-    what = rng.randrange(4)
-    if what == 0:
-        del lines[a]
-    elif what == 1:
-        lines.insert(b, lines[a])
-    elif what == 2:
-        lines[a], lines[b] = lines[b], lines[a]
-    else:
-        lines[a] += lines[b]
-    return b"\n".join(lines)
-
-
-def change_token(rng: random.Random, text: bytes) -> bytes:
-    starts = [i for i, c in enumerate(text) if c in b" ,\n\t{}@/='\""]
-    if not starts:
-        return text
-    start = rng.choice(starts) + 1
-    later = [i for i in starts if i >= start]
-    end = later[0] if later else len(text)
-    return text[:start] + rng.choice(TOKENS) + text[end:]
-
-
-def insert_token(rng: random.Random, text: bytes) -> bytes:
-    at = rng.randrange(len(text) + 1)
-    return text[:at] + rng.choice(TOKENS) + text[at:]
 
 
 @contextmanager
@@ -271,7 +228,8 @@ def compare_readings(path, block_bytes: int) -> None:
     results = []
     for exact in (False, True):
         try:
-            results.append(read_arff(path, exact=exact, block_bytes=block_bytes))
+            with reading(exact, block_bytes):
+                results.append(read_arff(path))
         except FileFormatError as problem:
             results.append(str(problem))
     fast, slow = results

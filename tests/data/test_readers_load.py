@@ -12,8 +12,7 @@ import pytest
 import omnirank as om
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.data import table as tables
-from omnirank.data.arff import read_arff
-from omnirank.data.load import DELIMITED, load, reader_of
+from omnirank.data.load import load
 
 ARFF = """@relation r
 @attribute id string
@@ -34,16 +33,6 @@ def arff(tmp_path):
     path = tmp_path / "small.set.arff"
     path.write_text(ARFF)
     return path
-
-
-def test_formats_by_ending(tmp_path):
-    assert reader_of(tmp_path / "a.ARFF.GZ").read is read_arff
-    assert reader_of(tmp_path / "a.tab.gz") is DELIMITED
-    with pytest.raises(ParameterError, match=r"'\.txt' is none of \.arff"):
-        reader_of(tmp_path / "a.txt")
-    path = tmp_path / "a.txt"
-    path.write_text("a;b\n1;2\n")
-    assert load(str(path), "b", separator=";").n_features == 1
 
 
 def test_roles(arff):
@@ -98,12 +87,6 @@ def test_without_target_the_task_is_clustering_and_says_so(arff):
         load(arff, key="id", task="classification")
 
 
-def test_clustering_sets_the_target_aside(arff):
-    data = load(arff, "colour", key="id", task="clustering")
-    assert data.target is None
-    assert "colour" not in data.feature_names
-
-
 def test_target_by_a_meka_relation_name(arff):
     arff.write_text(ARFF.replace("@relation r", "@relation 'r: -C -2'"))
     data = load(arff, key="id")
@@ -147,14 +130,6 @@ def test_hierarchical_attribute_is_found(tmp_path):
         load(path, target="z", features="x,class")
 
 
-def test_unlabelled_hierarchical_data(tmp_path):
-    path = tmp_path / "h.arff"
-    path.write_text("@relation r\n@attribute x real\n@attribute class hierarchical a,a/b\n@data\n1,?\n2,?\n")
-    data = load(path)
-    assert data.task == "hierarchical-multi-label"
-    assert not data.labelled.any()
-
-
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -173,12 +148,6 @@ def test_unlabelled_hierarchical_data(tmp_path):
 def test_mistakes(arff, options, problem):
     with pytest.raises(ValueError, match=problem):
         load(arff, **options)
-
-
-def test_weights_are_noted(tmp_path):
-    path = tmp_path / "w.arff"
-    path.write_text("@relation r\n@attribute x real\n@data\n1,{2}\n2\n")
-    assert any("weights" in note for note in load(path).notes)
 
 
 def test_sparse_data_stay_sparse(tmp_path):
@@ -257,21 +226,6 @@ def test_a_load_touches_few_files_of_omnirank(tmp_path):
     finally:
         sys.setprofile(None)
     assert 5 < len(files) <= 18, sorted(files)
-
-
-def test_infinite_cells_of_features_are_looked_for_once(tmp_path, monkeypatch):
-    path = written(tmp_path / "a.csv")
-    om.load(path, target="kind")
-    sizes = []
-    plain = np.isinf
-
-    def counting(values, *args, **kwargs):
-        sizes.append(np.size(values))
-        return plain(values, *args, **kwargs)
-
-    monkeypatch.setattr(np, "isinf", counting)
-    om.load(path, target="kind")
-    assert sizes == []  # readers of text look for numbers beyond 2**53, which infinite ones are
 
 
 def test_infinite_cells_of_a_fit_are_looked_for_once(monkeypatch):

@@ -12,7 +12,6 @@ from scipy.io import savemat
 import omnirank as om
 from omnirank.core.errors import FileFormatError, MissingDependencyError
 from omnirank.data import parquet as parquet_module
-from omnirank.data.clus_settings import read_clus_settings
 from omnirank.data.load import load
 from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
@@ -28,42 +27,23 @@ def mat(path, variables, **options):
 # -- MATLAB -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "sparse"])
-def test_matrices_as_scipy_writes_them(tmp_path, dtype, compressed):
-    values = np.arange(12).reshape(3, 4) % 7
+@pytest.mark.parametrize("dtype", ["f8", "f4", "u1", "i8", "bool", "sparse"])
+def test_matrices_as_scipy_writes_them(tmp_path, dtype):
+    values = np.arange(12).reshape(3, 4) % (2 if dtype == "bool" else 7)
     given = sparse.csc_array(values.astype(float)) if dtype == "sparse" else values.astype(dtype)
-    content = read_matlab(mat(tmp_path / "a.mat", {"X": given, "scalar": 3.5}, do_compression=compressed))
+    content = read_matlab(mat(tmp_path / "a.mat", {"X": given, "scalar": 3.5}, do_compression=True))
     assert content.table.is_sparse == (dtype == "sparse")
     assert content.table.dtype == ("f4" if dtype == "f4" else "f8")
     np.testing.assert_array_equal(np.column_stack([content.table.column(i) for i in range(4)]), values)
+    assert "scalar" in content.notes[0]
 
 
-def test_big_endian_file(tmp_path):
-    def tag(kind, data):
-        return kind.to_bytes(4, "big") + len(data).to_bytes(4, "big") + data + b"\0" * (-len(data) % 8)
-
-    flags = tag(6, (6).to_bytes(4, "big") + bytes(4))
-    body = (
-        flags + tag(5, np.array([1, 2], ">i4").tobytes()) + tag(1, b"X") + tag(9, np.array([1.5, -2], ">f8").tobytes())
-    )
-    (tmp_path / "a.mat").write_bytes(b"MATLAB 5.0".ljust(124) + b"\x01\x00MI" + tag(14, body))
-    assert read_matlab(tmp_path / "a.mat").table.numeric.tolist() == [[1.5, -2.0]]
-
-
-def test_matlab_classes_and_names_in_any_case(tmp_path):
-    path = mat(tmp_path / "a.mat", {"x": np.array([[1.5, np.nan], [2, 3]]), "y": np.array([[2, 1]]), "extra": 1})
-    content = read_matlab(path)
-    assert content.names == ("x1", "x2", "Y")
-    assert content.table.levels == (None, None, ("1", "2"))
-    assert content.table.column(2).tolist() == [1, 0]
-    assert content.target == ("Y",)
-    assert "extra" in content.notes[0]
-    assert load(path).task == "classification"
-    assert load(path).features.n_missing == 1
-
-
-def test_matlab_other_targets(tmp_path):
+def test_matlab_targets(tmp_path):
+    path = mat(tmp_path / "a.mat", {"x": np.array([[1.5, np.nan], [2, 3]]), "y": np.array([[2, 1]])})
+    data = load(path)
+    assert (data.feature_names, data.target_names, data.task) == (("x1", "x2"), ("Y",), "classification")
+    assert data.y.tolist() == [2, 1]
+    assert data.features.n_missing == 1
     X = np.eye(3)
     numbers = load(mat(tmp_path / "a.mat", {"X": X, "Y": np.array([[0.5], [1], [np.nan]])}))
     assert numbers.task == "regression"
@@ -79,15 +59,11 @@ def test_matlab_other_targets(tmp_path):
     ("variables", "problem"),
     [
         ({"A": np.eye(2)}, "no variable X"),
-        ({"X": np.eye(2), "x": np.eye(2)}, "both X and x"),
-        ({"X": "text"}, r"not a matrix of numbers \(char\)"),
-        ({"X": {"f": 1}}, r"not a matrix of numbers \(struct\)"),
-        ({"X": np.array([1j])}, r"not a matrix of numbers \(complex\)"),
-        ({"X": np.array([1, "a"], dtype=object)}, r"not a matrix of numbers \(cell\)"),
-        ({"X": np.array([[np.inf]])}, "X, row 1, column 1: an infinite value"),
+        ({"X": "text"}, "X is not a matrix of numbers"),
+        ({"X": np.array([[np.inf]])}, r"column 'x1' holds an infinite value \(inf\) in row 0"),
         ({"X": np.eye(2), "Y": np.eye(3)}, "Y has the shape"),
-        ({"X": np.zeros((0, 2))}, "expected examples x features"),
-        ({"X": np.zeros((2, 2, 2))}, "expected examples x features"),
+        ({"X": np.zeros((0, 2))}, "0 sample"),
+        ({"X": np.zeros((2, 2, 2))}, "Expected 2D array"),
     ],
 )
 def test_matlab_faults(tmp_path, variables, problem):
@@ -101,7 +77,6 @@ def test_not_a_matlab_file(tmp_path):
         (path.read_bytes()[:-20], "not a MATLAB file that can be read"),
         (b"hello", "not a MATLAB file that can be read"),
         (b"MATLAB 7.3 MAT-file" + bytes(200), "-v7"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(200), "-v7"),
     ]:
         path.write_bytes(content)
         with pytest.raises(FileFormatError, match=problem):
@@ -198,18 +173,6 @@ def test_damaged_parquet_never_crashes(tmp_path):
     assert int(found.stdout) > 400
 
 
-def test_parquet_with_another_beginning_or_end(tmp_path):
-    path = tmp_path / "a.parquet"
-    write_parquet(Table.from_numeric(np.eye(2)), path)
-    whole = path.read_bytes()
-    for damaged in (b"XXXX" + whole[4:], whole[:-4] + b"XXXX", whole[:-1], whole[: len(whole) // 2], b"", whole[:4]):
-        path.write_bytes(damaged)
-        if damaged[:4] == b"XXXX":  # readers go by the end
-            continue
-        with pytest.raises(FileFormatError, match=r"a\.parquet: not a Parquet file"):
-            read_parquet(path)
-
-
 def test_parquet_of_a_newer_version(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_module, "_VERSION", 2)
     write_parquet(Table.from_numeric(np.eye(2)), tmp_path / "a.parquet")
@@ -245,12 +208,9 @@ def test_label_names_and_nesting(tmp_path):
     ("text", "problem"),
     [
         ("<labels><label name='a'></labels>", "line 1, column .*not well-formed"),
-        ("<labels></labels>", "there is no <label"),
-        ("<labels><label/></labels>", "has no name"),
         ("<labels><lable name='a'/></labels>", "unexpected element <lable>"),
         ("<labels><label name='a'/><label name='a'/></labels>", "listed twice"),
         ("<!DOCTYPE x [<!ENTITY a 'b'>]><labels/>", "document type"),
-        ("", "not well-formed"),
     ],
 )
 def test_label_file_faults(tmp_path, text, problem):
@@ -296,23 +256,11 @@ def test_settings_name_the_columns_by_position(tmp_path, text, features, target)
     assert data.n_examples == 2
 
 
-def test_settings_of_a_hierarchy(tmp_path):
-    (tmp_path / "h.arff").write_text("@relation r\n@attribute x real\n@attribute c hierarchical a,a.b\n@data\n1,a.b\n")
-    path = tmp_path / "h.s"
-    path.write_text("[Data]\nFile = h.arff\n[Hierarchical]\nType = TREE\nHSeparator = .\nWParam = 0.5\n")
-    read = read_clus_settings(path)
-    assert read.hierarchy_kind == "tree"
-    data = load(path)
-    assert data.task == "hierarchical-multi-label"
-    assert data.hierarchy.labels == ("a", "a.b")
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("[Attributes]\nTarget\n", "line 4: expected .*Name = value"),
         ("[Attributes]\nTarget = 9\n", r"\[Attributes\] Target=9: there are 5 columns"),
-        ("[Attributes]\nTarget = b\n", "'b' is no position"),
         ("[Attributes]\nTarget = 4-5\nDescriptive = 2-4\n", "column 4 is both Target and Descriptive"),
         ("[Hierarchical]\nType = Graph\n", "expected Tree or DAG"),
         ("[Attributes]\nDescriptive = 1\n", "no column is left"),

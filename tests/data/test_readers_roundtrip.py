@@ -10,7 +10,6 @@ import omnirank as om
 from draws import draws
 from omnirank.core.errors import DataError
 from omnirank.data.arff import read_arff
-from omnirank.data.hierarchy.clus import declared_entries
 from omnirank.data.parquet import read_parquet, write_parquet
 from omnirank.data.table import Table
 from omnirank.data.write import write_arff
@@ -171,16 +170,6 @@ def test_parquet_keeps_precision_and_levels(tmp_path):
     read = read_parquet(tmp_path / "t.parquet.gz").table
     assert read.equals(table)
     assert read.dtype == np.float32
-
-
-@draws(20)
-@given(hierarchies())
-def test_declared_entries_give_the_hierarchy_back(hierarchy):
-    entries = declared_entries(hierarchy)
-    if any(entry.startswith("root/") for entry in entries):
-        assert om.Hierarchy.from_edges([entry.split("/") for entry in entries], root="root") == hierarchy
-    else:
-        assert om.Hierarchy.from_paths(entries) == hierarchy
 
 
 def test_labels_in_an_impossible_order_are_reordered(tmp_path):

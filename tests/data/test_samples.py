@@ -22,10 +22,6 @@ FACTS = {
 }
 
 
-def test_the_list_names_all_samples():
-    assert datasets.list_samples() == tuple(sorted(FACTS))
-
-
 @pytest.mark.parametrize("name", sorted(FACTS))
 def test_sample_holds_the_values_and_names_of_scikit_learn(name):
     data = datasets.load_sample(name)
@@ -39,22 +35,6 @@ def test_sample_holds_the_values_and_names_of_scikit_learn(name):
         assert data.target.levels[0] == tuple(bunch.target_names)
     else:
         assert np.array_equal(data.y, bunch.target)
-
-
-def test_digits_are_pixels_by_row_and_column_and_integer_classes():
-    digits = datasets.load_sample("digits")
-    assert digits.feature_names == tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8))
-    assert digits.target.levels == (tuple(range(10)),)
-    assert all(type(level) is int for level in digits.target.levels[0])
-    assert digits.y.dtype.kind == "i"
-
-
-def test_classes_and_targets_have_names():
-    iris = datasets.load_sample("iris")
-    assert iris.target.levels == (("setosa", "versicolor", "virginica"),)
-    assert all(type(level) is str for level in iris.target.levels[0])
-    assert iris.target_names == ("species",)
-    assert datasets.load_sample("linnerud").target_names == tuple(sklearn_datasets.load_linnerud().target_names)
 
 
 @pytest.mark.parametrize("name", ["mnist", "Iris", "breast_cancer", ""])

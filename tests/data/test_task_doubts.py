@@ -76,13 +76,6 @@ def test_when_there_is_doubt(y, told):
     assert bool(doubts(y)) == told
 
 
-def test_numbers_written_as_text_are_told():
-    assert doubts(prices().astype(str)) == [
-        "the values of 'y' are numbers written as text, taken as 229 classes; if they are quantities, give numbers "
-        "(astype(float))"
-    ]
-
-
 def test_a_task_that_was_named_is_not_in_doubt():
     for task in ("classification", "regression"):
         assert doubts(prices(), task=task) == []

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
-from omnirank.ensembles.errors import ERRORS, ErrorGrowth, _MeasureErrors, check_error, error_measure
+from omnirank.ensembles.errors import ErrorGrowth, _MeasureErrors, error_measure
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.ensembles.scores import out_of_bag, relative_growth
+from omnirank.ensembles.scores import ERRORS, check_error, out_of_bag, relative_growth
 from omnirank.errors import ParameterError
 from omnirank.measures.labels import area_from_counts, auprc, pooled_auprc
 from omnirank.tasks.measuring import measure_of, measures_of

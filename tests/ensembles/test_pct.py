@@ -331,12 +331,14 @@ def test_class_weights_of_several_targets_are_multiplied():
         ("classification", "equal", "choose 'balanced'"),
         ("classification", {"q": 1.0}, "'q' is no class of target 'y'"),
         ("classification", {"a": -1.0}, "the weight of a must be finite"),
+        *(("classification", {"a": weight}, "class_weight") for weight in ("x", [1, 2], 1j, 1e120)),
+        *(("classification", given, "class_weight") for given in ([3], [None], [[]], {"a": 1e308, "b": 1e308})),
         ("multi-target-classification", [{}], "list of 2"),
         ("multi-label", "balanced", "it is for classes; label sets have sample_weight"),
     ],
 )
 def test_wrong_class_weights(task, wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ParameterError, match=message):
         om.PCTClassifier(class_weight=wrong).fit(tiny_dataset(task))
 
 

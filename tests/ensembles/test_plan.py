@@ -42,17 +42,22 @@ def numbers(n_features, n=40):
 )
 def test_features_per_node(ensemble, max_features, expected):
     assert features_per_node(GrowingRules(ensemble, max_features), numbers(10)) == expected
+    if isinstance(max_features, str):
+        assert features_per_node(GrowingRules(ensemble, max_features), numbers(1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "expected"), [("extra-trees", (100, 10, 7)), ("random-forest", (10, 10, 7)), ("bagging", (100,) * 3)]
+)
+def test_trees_that_cluster_features_try_few_of_them(ensemble, expected):
+    for supervision, n_tried in zip((1.0, 0.5, 0.0), expected, strict=True):
+        assert features_per_node(GrowingRules(ensemble, supervision=supervision), numbers(100)) == n_tried
 
 
 @pytest.mark.parametrize("wrong", [0, 11, -1, 1.5, 0.0, "some", True, (1,)])
 def test_wrong_numbers_of_features(wrong):
     with pytest.raises(ParameterError, match="max_features"):
         features_per_node(GrowingRules(max_features=wrong), numbers(10))
-
-
-def test_one_feature_is_always_drawn():
-    for name in ("sqrt", "log2", "all", 0.1):
-        assert features_per_node(GrowingRules(max_features=name), numbers(1)) == 1
 
 
 def test_extra_trees_draw_fewer_features_where_most_are_binary():
@@ -197,18 +202,3 @@ def test_what_travels_to_a_cluster_is_the_data_and_gives_the_same_scores(ensembl
     for i in range(2):
         found, expected = pickle.loads(sent)(i), scorer(i)
         assert all(np.array_equal(found[name].row, expected[name].row) for name in expected)
-
-
-@pytest.mark.parametrize(
-    ("ensemble", "supervision", "expected"),
-    [
-        ("extra-trees", 1.0, 100),
-        ("extra-trees", 0.5, 10),
-        ("extra-trees", 0.0, 7),
-        ("random-forest", 0.5, 10),
-        ("random-forest", 0.0, 7),
-        ("bagging", 0.5, 100),
-    ],
-)
-def test_trees_that_cluster_features_try_few_of_them(ensemble, supervision, expected):
-    assert features_per_node(GrowingRules(ensemble, supervision=supervision), numbers(100)) == expected

@@ -48,6 +48,14 @@ def test_a_power_of_two_changes_no_tree(case, ensemble):
         np.testing.assert_array_equal(tree.weight, plain.weight * scale)
 
 
+def test_a_target_known_for_light_examples_alone_keeps_its_credit():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(40, 3)), np.repeat([1.0, 1e-18], 20)
+    y = np.column_stack([rng.normal(size=40), np.where(weight < 1, X[:, 1], np.nan)])
+    fitted = om.EnsembleRanker(n_trees=2, max_depth=1, per_target=True, random_state=0).fit(X, y, sample_weight=weight)
+    assert fitted.ranking_.for_target("y2").top(1) == ["x1"]
+
+
 @pytest.mark.parametrize("scale", [1e-120, 1e-20, 1e20, 1e90])
 @pytest.mark.parametrize("importance", ["permutation", "unbiased"])
 def test_scores_of_tiny_and_huge_weights(scale, importance):

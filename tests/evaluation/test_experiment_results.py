@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -169,6 +170,8 @@ def test_curves_over_any_parameter(varied):
 def test_ranks_of_measures_times_and_grids(varied):
     ranks = varied.ranks(["accuracy", "seconds"])
     assert ranks.loc["a"].tolist() == [1.0, 3.0], "all take the same time"
+    facts = varied.facts | {"columns": varied.facts["columns"][::-1]}
+    assert list(replace(varied, facts=facts).ranks().index) == facts["columns"], "in the order of the plan"
     grid = varied.rank_grid("accuracy", "k", "top")
     assert grid.to_numpy().tolist() == [[5.0, 4.0], [3.0, 2.0]]
     with pytest.raises(DataError, match="varies 'k' and 'depth'"):

@@ -147,7 +147,7 @@ def test_no_example_that_judges_is_ranked_with(monkeypatch):
     SEEN.clear()
     curve = selection_curve(Spy(), data, n_folds=5, random_state=0)
     assert len(SEEN) == 5
-    per_fold = len(curve.sizes)
+    per_fold = len(curve.sizes) + 1  # and a constant
     for i, seen in enumerate(SEEN):
         for tested in judged[i * per_fold : (i + 1) * per_fold]:
             assert seen | tested == set(range(60))
@@ -325,3 +325,26 @@ def test_redundancy_works_with_a_ranker_that_keeps_its_sums():
     ranker = om.EnsembleRanker(n_trees=10, random_state=0)
     selected = om.select(ranker, x, x[:, 0] + x[:, 2], redundancy=0.9, n_folds=3, random_state=0)
     assert len({"x0", "x1"} & set(selected.names)) == 1
+
+
+def test_noise_is_no_better_than_a_constant():
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(60, 4)), rng.normal(size=60)
+    curve = om.select(om.UnivariateRanker(), X, noise, random_state=0).curve
+    assert abs(np.mean(curve.constant) - 1) < 0.1  # the mean of the training examples
+    assert not curve.beats_constant
+    assert curve.summary.startswith("no number of the 4 features predicts better than a constant: RRMSE ")
+    related = om.select(om.UnivariateRanker(), X, X[:, 0] + noise, random_state=0)
+    assert related.curve.beats_constant
+    assert "suffice" in related.summary
+
+
+def test_a_constant_without_target_and_by_a_forest():
+    data = om.datasets.load_sample("iris")
+    for ranker, part, by in (
+        (om.LaplacianRanker(), om.Dataset(data.features), "neighbors"),
+        (om.UnivariateRanker(), data, "forest"),
+    ):
+        curve = om.select(ranker, part, by=by, n_folds=3, random_state=0).curve
+        assert curve.beats_constant
+        assert len(curve.constant) == curve.n_folds

@@ -46,14 +46,6 @@ def test_unknown_classes_are_left_out_and_ties_go_to_the_first():
     assert confusion.tolist() == [[1, 0], [1, 0]]
 
 
-def test_confusion_matrices_of_folds_add_up():
-    random = np.random.default_rng(1)
-    codes, frequencies = random.integers(0, 3, 30), random.random((30, 3))
-    parts = [measures.confusion_matrix(codes[at : at + 10], frequencies[at : at + 10]) for at in (0, 10, 20)]
-    whole = measures.confusion_measures(measures.confusion_matrix(codes, frequencies))
-    assert measures.confusion_measures(sum(parts)) == whole
-
-
 def test_area_of_classes_as_in_scikit_learn():
     random = np.random.default_rng(2)
     codes, frequencies = random.integers(0, 3, 50), random.random((50, 3)).round(1) + 0.1
@@ -137,12 +129,6 @@ def test_constant_targets_are_left_out():
     assert np.isnan(measures.rrmse(truth[:, :1], predicted[:, :1]))
     assert np.isnan(measures.r2(truth[:, :1], predicted[:, :1]))
     assert measures.rmse(truth[:, :1], predicted[:, :1]) == pytest.approx(6.9)
-
-
-def test_a_target_without_known_values_is_left_out():
-    truth = np.array([[np.nan, 0.0], [np.nan, 2.0]])
-    assert measures.mae(truth, np.array([[5.0, 1.0], [5.0, 1.0]])) == 1.0
-    assert np.isnan(measures.rmse(truth[:, :1], np.zeros((2, 1))))
 
 
 # -- areas ----------------------------------------------------------------------------------------

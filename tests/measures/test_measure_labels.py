@@ -62,15 +62,6 @@ def test_complete_label_sets_as_in_scikit_learn(problem):
     assert order["average_precision"] == pytest.approx(precision)
 
 
-def test_precision_and_recall_of_sets_that_are_not_empty_as_in_scikit_learn():
-    random = np.random.default_rng(3)
-    truth, chosen = random.integers(0, 2, (40, 5)), random.integers(0, 2, (40, 5))
-    truth[:, 0] = chosen[:, 0] = 1
-    for name in ("precision", "recall"):
-        expected = getattr(metrics, f"{name}_score")(truth, chosen, average="samples")
-        assert measures.label_set_measures(truth, chosen)[f"{name}_samples"] == pytest.approx(expected)
-
-
 @given(label_problems(unknown=True))
 @draws(20)
 def test_unknown_labels_are_left_out(problem):
@@ -114,13 +105,6 @@ def test_areas_of_labels(problem):
         assert areas["weighted_auprc"] == pytest.approx(expected)
 
 
-def test_areas_under_roc_curves_as_in_scikit_learn():
-    random = np.random.default_rng(0)
-    truth, scores = random.integers(0, 2, (60, 7)), random.integers(0, 9, (60, 7)) / 8
-    assert measures.mean_auroc(truth, scores) == pytest.approx(metrics.roc_auc_score(truth, scores, average="macro"))
-    assert measures.auroc(truth[:, 0], scores[:, 0]) == pytest.approx(metrics.roc_auc_score(truth[:, 0], scores[:, 0]))
-
-
 def test_one_error_of_an_irrelevant_top_label_with_a_low_score():
     truth, scores = [[0, 1, 0]] * 2, [[0.4, 0.3, 0.1], [0.6, 0.3, 0.1]]
     assert measures.label_order_measures(truth, scores)["one_error"] == 1.0
@@ -134,12 +118,6 @@ def test_examples_without_relevant_labels():
     assert measures.label_order_measures(truth, scores, variant="clus")["coverage"] == 1.0
     assert measures.label_order_measures(truth, scores)["one_error"] == 0.5
     assert np.isnan(measures.label_order_measures([[0, 0]], [[0.1, 0.2]], variant="clus")["coverage"])
-
-
-def test_pooled_area_is_the_base_rate_for_constant_scores_and_1_for_perfect_ones():
-    truth = np.array([[1, 0, 0], [1, 1, 0], [0, 0, 0]])
-    assert measures.pooled_auprc(truth, np.full((3, 3), 0.3)) == pytest.approx(3 / 9)
-    assert measures.pooled_auprc(truth, truth * 0.5) == 1.0
 
 
 def test_sparse_label_sets():

@@ -209,6 +209,11 @@ def test_weight_zero_is_no_example_and_weight_two_is_two():
     np.testing.assert_allclose(weighted.feature_importances_, again.feature_importances_)
 
 
+def test_labels_of_weight_zero_are_no_labels():
+    with pytest.raises(DataError, match="all examples with a known target weigh 0"):
+        ranker().fit(X, np.where(np.arange(30) < 9, Y, np.nan), sample_weight=np.arange(30) >= 9)
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

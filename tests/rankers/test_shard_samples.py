@@ -8,8 +8,6 @@ import weakref
 import joblib
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.dataset as pads
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,17 +156,6 @@ def test_processes_give_the_bits_of_threads(tmp_path):
     expected = ranked(folder).ranking_
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert ranked(folder).ranking_ == expected
-
-
-@pytest.mark.slow
-def test_sources_of_other_kinds_give_the_same_bits(tmp_path):
-    frame = frame_of()
-    folder = written(tmp_path / "parts", frame, [700])
-    expected = ranked(folder).ranking_
-    same_bits(ranked(pads.dataset(folder, format="parquet"), n_jobs=2).ranking_, expected)
-    in_memory = pads.dataset(pa.Table.from_pandas(frame, preserve_index=False).combine_chunks())
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        same_bits(ranked(in_memory).ranking_, expected)
 
 
 @pytest.mark.slow

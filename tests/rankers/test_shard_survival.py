@@ -123,13 +123,13 @@ with scratch_folder({str(tmp_path)!r}): print('there')
 def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
     data = opened(parts)
     reads = []
-    real = om.shards.parts.ParquetFile._batches
+    real = om.shards.parts.Part.batches
 
     def batches(self, columns, n_rows, groups, threads):
         reads.extend((self.name, group, column) for group in groups for column in columns)
         return real(self, columns, n_rows, groups, threads)
 
-    monkeypatch.setattr(om.shards.parts.ParquetFile, "_batches", batches)
+    monkeypatch.setattr(om.shards.parts.Part, "batches", batches)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ranker(n_trees=40).fit(data)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
+import numpy as np
+
+from omnirank.ensembles.plan import make_plan
+
 
 @contextmanager
 def laid_out(on_cells):
@@ -13,3 +17,21 @@ def laid_out(on_cells):
         for name in ("_MOST_OF_TWO_VALUES", "_MOST_OF_MORE_VALUES"):
             both.enter_context(patch(f"omnirank.trees.layout.{name}", 1.0 if on_cells else -1.0))
         yield
+
+
+def both_plans(thin, full, rules, seed=0, weight=None):
+    """Plans of the first data set on non-zero cells, and of the second one on all cells."""
+    plans = []
+    for dataset, on_cells in ((thin, True), (full, False)):
+        with laid_out(on_cells):
+            plans.append(make_plan(dataset, rules, seed, weight))
+    assert [plan.coded.kind == "Cells" for plan in plans] == [True, False]
+    return plans
+
+
+def assert_same_splits(thin, full, rtol=1e-7, atol=0.0):
+    """Grown trees with the same tests, and the same gains but for rounding."""
+    assert thin.feature.tolist() == full.feature.tolist()
+    assert thin.right.tolist() == full.right.tolist()
+    np.testing.assert_allclose(thin.gain, full.gain, rtol=rtol, atol=atol)
+    np.testing.assert_allclose(thin.weight, full.weight, rtol=1e-12)

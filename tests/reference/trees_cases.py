@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
+from omnirank.core.kernels.vector import PLAIN
 from omnirank.data.table import Table
 from omnirank.trees import space as spaces
-from omnirank.trees.codes import DrawnFeatures, code_features
-from omnirank.trees.kernels import grow_tree as kernels
+from omnirank.trees.kernels import grow as kernels
 from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
 from omnirank.trees.kernels.split import Settings
 from omnirank.trees.kernels.unknown import DenseBlocks
-from omnirank.trees.layout import feature_kind
+from omnirank.trees.layout import LaidOut, code_features, feature_kind
 from reference import trees_growing as reference
 from reference.trees_growing import Node, Problem
 
@@ -122,11 +122,12 @@ def coded(problem, space, random_tests=False, wide=False):
     levels = [tuple(range(size)) if size else None for size in problem.n_levels]
     table = Table.from_columns([f"x{i}" for i in range(len(levels))], problem.features, levels)
     if random_tests:
-        by_row = isinstance(space, OneColumn | DenseColumns) and not table.n_missing and not any(problem.n_levels)
+        dense = isinstance(space, OneColumn | DenseColumns) and not PLAIN
+        by_row = dense and not table.n_missing and not any(problem.n_levels)
         kind = "RowDraws" if by_row else feature_kind(table, None, space, len(levels), random_tests=True)[0]
-        cells = DrawnFeatures(table, kind).cells
+        cells = LaidOut(table, kind).cells
     else:
-        cells = code_features(table).cells
+        cells = code_features(table).cells()
     if not wide:
         return cells
     codes = cells.codes.astype(np.uint32)

@@ -8,8 +8,8 @@ import pytest
 
 import omnirank as om
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.errors import DataError, DataTypeError, ParameterError
-from omnirank.evaluation.cross import evaluate_folds, relevance
+from omnirank.errors import DataError
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
 from shards.test_sharded_dataset import both, frame_of, written
 
@@ -98,39 +98,6 @@ def test_the_sample_is_at_most_half_of_the_labelled_examples(tmp_path):
         om.evaluate(scores_of(streamed), streamed, n_neighbors=40)
 
 
-@pytest.mark.slow
-def test_a_ranking_beats_random_ones(tmp_path):
-    parts, _ = written(tmp_path, frame_of(300, missing=0.0), [100])
-    _, streamed = both(parts, "size")
-    ranking = om.UnivariateRanker().fit(streamed).ranking_
-    found = relevance(ranking, streamed, streamed.take(range(0, 300, 5)), n_random=3, random_state=0)
-    assert found.share_beaten == 1.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"n_test": 0}, "n_test=0"),
-        ({"neighbors": "all"}, "neighbors='all'"),
-    ],
-)
-def test_what_is_refused(tmp_path, options, problem):
-    parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
-    _, streamed = both(parts, "kind", 2000)
-    with pytest.raises(ParameterError, match=problem):
-        om.evaluate(scores_of(streamed), streamed, **options)
-
-
-def test_data_in_memory_are_not_sampled(tmp_path):
-    parts, _ = written(tmp_path, frame_of(50, missing=0.0), [20])
-    data = om.open_shards(parts, "kind").read()
-    with pytest.raises(ParameterError, match=r"n_test=5: it is for data in parts \(om.open_shards\)"):
-        om.evaluate(scores_of(data), data, data, n_test=5)
-    with pytest.raises(DataTypeError, match="test must be a Dataset, not NoneType"):
-        om.evaluate(scores_of(data), data)
-
-
 # -- what needs all examples at once -----------------------------------------------------------------------
 
 
@@ -159,17 +126,6 @@ def test_what_fits_is_used_and_what_does_not_is_refused(tmp_path, used):
     assert used(data, whole) == used(whole, whole)
     with pytest.raises(DataError, match=r"MB in memory, more than max_memory=5000: .*take some"):
         used(streamed, whole)
-
-
-@pytest.mark.slow
-def test_reports(tmp_path):
-    parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
-    whole, streamed = both(parts, "l1,l2", 5000)
-    ranking = om.UnivariateRanker().fit(whole).ranking_
-    ranking.report(tmp_path / "page.html", whole, fits=False)
-    assert "l1" in (tmp_path / "page.html").read_text()
-    ranking.report(tmp_path / "other.html", streamed, fits=False)
-    assert "MB in memory, more than max_memory=5000" in (tmp_path / "other.html").read_text()
 
 
 @pytest.mark.slow

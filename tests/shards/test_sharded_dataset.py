@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -19,9 +16,9 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from draws import draws
-from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.shards.parts import ParquetFile
-from omnirank.shards.source import Columns, ShardSource
+from omnirank.errors import DataError, DataTypeError, FileFormatError
+from omnirank.shards.parts import Part
+from omnirank.shards.source import Columns
 
 
 def frame_of(n, seed=0, missing=0.2):
@@ -152,14 +149,6 @@ def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
     assert data.notes == whole.notes[:1] == ("the index of the data frame in the file is not read",)
 
 
-def test_single_precision(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(30, 4)).astype(np.float32), columns=list("abcd"))
-    parts, whole = written(tmp_path, frame, [10])
-    assert_same(om.open_shards(parts, "d").read(), om.load(whole, "d"))
-    assert om.open_shards(parts, "d").take([3]).features.dtype == np.float32
-
-
 def test_data_sets_of_omnirank_keep_target_and_hierarchy(tmp_path):
     hierarchy = om.Hierarchy(("p", "q", "r"), ((), (0,), (0,)))
     rng = np.random.default_rng(0)
@@ -214,19 +203,9 @@ def test_all_kinds_of_sources(tmp_path):
         "pattern": str(parts / "*.parquet"),
         "files": files,
         "file": whole,
-        "dataset": pads.dataset(parts),
-        "in memory": pads.dataset(pa.Table.from_pandas(frame, preserve_index=False)),
     }
     for name, source in sources.items():
         assert_same(om.open_shards(source, "size").read(), expected), name
-
-
-def test_folders_that_stand_for_columns(tmp_path):
-    frame = pd.DataFrame({"a": np.arange(6.0), "y": np.arange(6) + 0.5, "year": [1, 1, 2, 2, 3, 3]})
-    pq.write_to_dataset(pa.Table.from_pandas(frame), tmp_path / "by", partition_cols=["year"])
-    data = om.open_shards(pads.dataset(tmp_path / "by", partitioning="hive"), "y")
-    assert data.feature_names == ("a", "year")
-    assert sorted(data.read().features.column(1).tolist()) == frame["year"].tolist()
 
 
 def test_hidden_files_are_no_shards(tmp_path):
@@ -253,13 +232,6 @@ def test_what_is_no_source(tmp_path, monkeypatch, source, error, problem):
     (tmp_path / "text.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(error, match=problem):
         om.open_shards(source)
-
-
-def test_memory_is_an_amount(tmp_path):
-    parts, _ = written(tmp_path, frame_of(10), [])
-    assert ShardSource(parts, max_memory="1K").block_rows(["a"]) == 1024 // 24
-    with pytest.raises(ParameterError, match="max_memory='lots'"):
-        om.open_shards(parts, max_memory="lots")
 
 
 # -- parts that do not agree -------------------------------------------------------------------------------
@@ -290,14 +262,6 @@ def test_parts_may_have_their_columns_in_any_order_and_integers_beside_floats(tm
     data = om.open_shards(parts, "kind")
     assert data.feature_names == om.load(tmp_path / "whole.parquet", "kind").feature_names
     assert data.read().features.column(1)[10:].tolist() == other["n"].tolist()
-
-
-def test_infinite_cells_name_their_shard(tmp_path):
-    frame = frame_of(20, missing=0.0)
-    frame.loc[15, "a"] = np.inf
-    parts, _ = written(tmp_path, frame, [10])
-    with pytest.raises(DataError, match=r"001.parquet: column 'a' holds an infinite value"):
-        om.open_shards(parts, "kind")
 
 
 # -- parts that change -------------------------------------------------------------------------------------
@@ -352,28 +316,6 @@ def test_a_summary_is_kept_and_used_again(tmp_path, monkeypatch):
     assert len(kept(parts)) == 2
 
 
-_PROGRAM = """
-import sys
-import omnirank as om
-import omnirank.shards.summary as kept
-def never(*_):
-    raise AssertionError("the files are read again")
-kept.summarize = never
-print(om.open_shards(sys.argv[1], "kind", nominal="n,count").fingerprint)
-"""
-
-
-@pytest.mark.slow
-def test_other_processes_find_what_is_kept(tmp_path):
-    parts, _ = written(tmp_path, frame_of(40), [10])
-    expected = om.open_shards(parts, "kind", nominal="n,count").fingerprint
-    for seed in ("1", "2"):
-        environment = os.environ | {"PYTHONHASHSEED": seed}
-        program = [sys.executable, "-c", _PROGRAM, str(parts)]
-        found = subprocess.run(program, capture_output=True, text=True, env=environment, check=True)
-        assert found.stdout.strip() == expected
-
-
 def test_a_summary_of_other_files_is_not_used(tmp_path):
     parts, _ = written(tmp_path, frame_of(40), [10])
     before = om.open_shards(parts, "kind").summary
@@ -392,7 +334,7 @@ def test_a_damaged_summary_is_made_anew(tmp_path, damage):
         damage = text[: len(text) // 2]
     elif damage == "levels":
         document = json.loads(text)
-        document["columns"]["town"] = {"dict": []}
+        document[1]["town"] = []
         damage = json.dumps(document)
     path.write_text(damage)
     again = om.open_shards(parts, "kind")
@@ -417,13 +359,13 @@ def test_only_groups_with_wanted_rows_are_read(tmp_path, monkeypatch):
     parts, whole = written(tmp_path, frame, [30])  # groups of 7 rows
     data = om.open_shards(parts, "kind")
     read = []
-    real = ParquetFile._batches
+    real = Part.batches
 
     def batches(self, columns, n_rows, groups, threads):
         read.extend((self.path.name, group) for group in groups)
         return real(self, columns, n_rows, groups, threads)
 
-    monkeypatch.setattr(ParquetFile, "_batches", batches)
+    monkeypatch.setattr(Part, "batches", batches)
     chosen = [59, 8, 9, 59, 30]
     assert_same(data.take(chosen), om.load(whole, "kind").take(chosen))
     assert read == [("000.parquet", 1), ("001.parquet", 0), ("001.parquet", 4)]
@@ -438,16 +380,6 @@ def test_a_file_that_is_rewritten_while_it_is_read(tmp_path):
     os.utime(parts / "000.parquet", (1, 1))
     with pytest.raises(DataError, match=r"000\.parquet has changed"):
         list(blocks)
-
-
-def test_labelled_rows_are_counted(tmp_path):
-    frame = frame_of(60)
-    parts, _ = written(tmp_path, frame, [13, 13, 40])
-    for target in ("kind", "size", "size,kind", "count"):
-        known = frame[target.split(",")].notna().any(axis=1).sum()
-        assert om.open_shards(parts, target).n_labelled == known
-        assert om.open_shards(parts, target).n_labelled == known  # as it is kept
-    assert om.open_shards(parts).n_labelled == 0
 
 
 @pytest.mark.slow

@@ -8,65 +8,66 @@ import numpy as np
 import pytest
 
 import omnirank as om
+from omnirank.core.kernels.vector import PLAIN
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.trees import codes
-from omnirank.trees.codes import DrawnFeatures
+from omnirank.trees import layout as codes
 from reference import trees_cases as cases
 
+pytestmark = pytest.mark.skipif(PLAIN, reason="there are no vector instructions")
 
-def data(n_columns, n_features=20):
-    """Features with ties, constant ones and one whose values hardly differ."""
-    rng = np.random.default_rng(n_columns)
-    X = rng.normal(size=(300, n_features)).round(1)
+
+def data(n_columns, n_features=20, n=300, dtype=np.float64):
+    """Features with ties, constant ones, one whose values hardly differ, one of the largest numbers, skewed ones."""
+    rng = np.random.default_rng([n_columns, n])
+    X = rng.normal(size=(n, n_features)).round(1)
     X[:, 5:9] = 1.0
-    X[:, 9] = 1.0 + rng.integers(0, 2, 300) * 2.0**-52
-    X[:, 10] = rng.integers(0, 2, 300)
-    return om.Dataset(X, X[:, :n_columns] + rng.normal(size=(300, n_columns)))
+    X[:, 9] = 1.0 + rng.integers(0, 2, n) * 2.0**-52
+    X[:, 10] = rng.integers(0, 2, n)
+    X[:, 0] = rng.choice([-1, 1], n) * np.finfo(dtype).max
+    X[:, 3:5] = rng.lognormal(0, 3, (n, 2))
+    return om.Dataset(X.astype(dtype), X[:, 1 : n_columns + 1] + rng.normal(size=(n, n_columns)))
 
 
-def by_feature(plan):
-    return replace(plan, coded=replace(plan.coded, kind="NumericDraws", copied=False))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_columns", [1, 3, 20])
-@pytest.mark.parametrize("max_features", [1, 2, 8, 9, 10, 18, 20])
-@pytest.mark.parametrize("tie_break", ["random", "first"])
-def test_trees_are_the_same(n_columns, max_features, tie_break):
-    rules = GrowingRules("extra-trees", max_features=max_features, tie_break=tie_break)
-    plan = make_plan(data(n_columns), rules, 0)
-    assert plan.coded.kind == ("ListedDraws" if max_features < 10 else "RowDraws")
-    assert_same_trees(plan, by_feature(plan))
-
-
-@pytest.mark.parametrize("n_features", [12, 15, 16, 17, 31, 32])
-def test_blocks_of_features_that_are_not_full(n_features):
-    plan = make_plan(data(1, n_features), GrowingRules("extra-trees"), 0)
-    assert plan.coded.kind == "RowDraws"
-    assert_same_trees(plan, by_feature(plan))
-
-
-def assert_same_trees(plan, expected):
+def assert_same_trees(plan):
+    """Those that grow feature by feature."""
+    expected = replace(plan, coded=replace(plan.coded, kind="NumericDraws", copied=False))
     for i in range(3):
         cases.assert_same_bits(plan.grow(i), expected.grow(i), gains=False)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n_columns", [1, 3, 19])
+@pytest.mark.parametrize("max_features", [1, 2, 9, 10, 20])
+@pytest.mark.parametrize(("tie_break", "least"), [("random", 1), ("first", 4)])
+def test_trees_are_the_same(n_columns, max_features, tie_break, least):
+    rules = GrowingRules("extra-trees", max_features=max_features, tie_break=tie_break, min_samples_leaf=least)
+    for n in (65, 300, 700):
+        plan = make_plan(data(n_columns, n=n), rules, 0)
+        assert plan.coded.kind == ("ListedDraws" if max_features < 10 else "RowDraws")
+        assert_same_trees(plan)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_blocks_in_single_precision(n_columns):
+    plan = make_plan(data(n_columns, dtype=np.float32), GrowingRules("extra-trees", max_features="all"), 0)
+    assert plan.coded.kind == "RowDraws"
+    assert_same_trees(plan)
+
+
+@pytest.mark.parametrize("n_features", [12, 15, 16, 17, 31, 32])
+def test_blocks_of_features_that_are_not_full(n_features):
+    plan = make_plan(data(1, n_features), GrowingRules("extra-trees", max_features="all"), 0)
+    assert plan.coded.kind == "RowDraws"
+    assert_same_trees(plan)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("max_features", [3, 20])
-def test_ranks_are_made_only_for_scores_that_need_them(monkeypatch, max_features):
-    given = om.EnsembleRanker("permutation", "extra-trees", 5, max_features=max_features, random_state=0)
-    rank, ranked = codes.code_features, []
-    monkeypatch.setattr(codes, "code_features", lambda table, **options: ranked.append(1) or rank(table, **options))
-    for score in ("genie3", "unbiased"):
+def test_random_tests_need_no_ranks(monkeypatch, max_features):
+    monkeypatch.setattr(codes, "code_features", None)
+    for score in ("genie3", "unbiased", "permutation"):
         om.EnsembleRanker(score, "extra-trees", 5, max_features=max_features, random_state=0).fit(data(1))
-    assert not ranked
-    scores = given.fit(data(1)).feature_importances_
-    assert ranked
-    made = DrawnFeatures.__init__
-    monkeypatch.setattr(
-        DrawnFeatures, "__init__", lambda self, table, *_: made(self, table, "NumericDraws", False, None)
-    )
-    np.testing.assert_allclose(scores, given.fit(data(1)).feature_importances_, rtol=1e-9)
 
 
 @pytest.mark.slow

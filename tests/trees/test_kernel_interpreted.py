@@ -13,7 +13,6 @@ import pytest
 from omnirank.core.kernels import vector as vector
 from reference import trees_cases as cases
 from reference.trees_growing import Problem
-from trees.test_draw_lanes import jitted
 
 KINDS = (*cases.SPACES, "gram")
 
@@ -56,6 +55,16 @@ def test_random_tests_leave_enough_on_both_sides(kind, mixed, missing):
         problem = Problem(numbers + levels, n_levels, columns, np.ones(columns.shape[1]), np.ones(24))
         weight = rng.integers(0, 3, 24).astype(float)
         cases.agree((problem, weight), kind, cases.settings(min_leaf=4.0), seed, random_tests=True)
+
+
+def jitted(function):
+    """A kernel that does nothing but call a function."""
+
+    @numba.njit
+    def call(*arguments):
+        return function(*arguments)
+
+    return call
 
 
 @pytest.mark.slow

@@ -12,12 +12,11 @@ from draws import draws
 from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
-from omnirank.trees.codes import DrawnFeatures, code_features
 from omnirank.trees.kernels import spaces as kinds
-from omnirank.trees.kernels.grow_tree import grow
+from omnirank.trees.kernels.grow import grow
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.unknown import DenseBlocks
-from omnirank.trees.layout import feature_kind
+from omnirank.trees.layout import LaidOut, code_features, feature_kind
 from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases
 from reference import trees_growing as reference
@@ -161,10 +160,11 @@ def first_tree(table, y, task, seed, random_tests=False):
     clustering = clustering_columns(columns)
     assume(len(clustering.columns) > 0)
     space = clustering_space(columns, clustering)
-    features = code_features(table)
     if random_tests:
-        features = DrawnFeatures(table, feature_kind(table, None, space, 3, random_tests)[0])
-    return grow(space, features.cells, np.ones(table.n_rows), cases.settings(min_leaf=2), np.uint64(seed))
+        cells = LaidOut(table, feature_kind(table, None, space, 3, random_tests)[0]).cells
+    else:
+        cells = code_features(table).cells()
+    return grow(space, cells, np.ones(table.n_rows), cases.settings(min_leaf=2), np.uint64(seed))
 
 
 def assert_same_tests(a, b):

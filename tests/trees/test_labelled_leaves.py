@@ -12,10 +12,9 @@ from draws import draws
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.trees.codes import SparseFeatures
 from reference import trees_cases
 from reference import trees_growing as reference
-from reference.layouts import laid_out
+from reference.layouts import both_plans, laid_out
 from reference.trees_semi_supervised import problem_of
 
 # the refusal of all splits is what some of these data are made for
@@ -35,18 +34,13 @@ def grown_both(X, y, ensemble, w, least, seed=0, weight=None):
     rules = GrowingRules(
         ensemble, bootstrap=False, max_features="all", min_samples_leaf=1, supervision=w, min_labelled_leaf=least
     )
-    found = []
-    for on_cells in (True, False):
-        with laid_out(on_cells):
-            plan = make_plan(om.Dataset(Table.from_numeric(X), y), rules, seed, weight)
-        found.append((plan, plan.grow(0)))
-    thin, full = found[0][0], found[1][0]
-    assert isinstance(thin.coded, SparseFeatures)
-    assert not isinstance(full.coded, SparseFeatures)
+    data = om.Dataset(Table.from_numeric(X), y)
+    plans = both_plans(data, data, rules, seed, weight)
+    full = plans[1]
     problem = problem_of(full.dataset, w, full.weight, least)
     random_tests = ensemble == "extra-trees"
     expected = reference.grow(problem, full.weight, full.settings, kernel_seed(seed, 0), random_tests)
-    return problem, random_tests, expected, found
+    return problem, random_tests, expected, [(plan, plan.grow(0)) for plan in plans]
 
 
 def labelled_in_leaves(plan, grown):
@@ -67,7 +61,7 @@ def test_both_kernels_follow_the_rule_of_the_reference(ensemble, seed, n_labelle
     weight = rng.integers(1, 5, n) / 2 if rng.random() < 0.5 else None
     problem, random_tests, expected, found = grown_both(X, y, ensemble, w, least, seed % 100, weight)
     for plan, grown in found:
-        if not isinstance(plan.coded, SparseFeatures):
+        if plan.coded.kind != "Cells":
             trees_cases.assert_same(trees_cases.nodes_of(grown, problem, random_tests), expected)
         assert grown.feature.tolist() == [-1 if node.feature is None else node.feature for node in expected]
         np.testing.assert_allclose(grown.gain, [node.gain for node in expected], rtol=1e-7, atol=1e-9)

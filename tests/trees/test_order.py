@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from draws import draws
 from omnirank.data.table import Table
-from omnirank.trees.codes import code_features
 from omnirank.trees.kernels.order import MANY_ROWS, ORDER, order_rows
 from omnirank.trees.kernels.split import NumericCodes, search_scratch
+from omnirank.trees.layout import code_features
 
 # -- rows of a node ----------------------------------------------------------------------------------------
 

@@ -260,31 +260,3 @@ def test_a_branch_without_known_targets_gains_what_the_features_gain():
     for w in (0.25, 0.75):
         grown = make_plan(om.Dataset(X, y), GrowingRules(**vars(rules) | {"supervision": w}), 0).grow(0)
         assert grown.gain[0] == pytest.approx((1 - w) * 6)  # the whole impurity of the only feature
-
-
-def labelled_of_nodes(plan, grown):
-    known = plan.columns.labelled[grown.rows] * grown.row_weight
-    return np.array([known[a:b].sum() for a, b in zip(grown.first, grown.last, strict=True)])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
-@pytest.mark.parametrize("w", [0.0, 0.5])
-def test_leaves_with_labelled_examples_have_enough_of_them(w, ensemble):
-    rng = np.random.default_rng(6)
-    X = ensembles_cases.random_features(rng, 200)
-    dataset = om.Dataset(X, rng.normal(size=200)).keep_labels(20, random_state=0)
-    lone, split = [], []
-    for least in (3, 0):
-        plan = make_plan(dataset, GrowingRules(ensemble, supervision=w, min_labelled_leaf=least), 0)
-        trees = [plan.grow(i) for i in range(5)]
-        labelled = [labelled_of_nodes(plan, grown) for grown in trees]
-        leaves = [found[grown.feature < 0] for found, grown in zip(labelled, trees, strict=True)]
-        lone.append(sum(((found > 0) & (found < 3)).sum() for found in leaves))
-        split.append(
-            sum(((found == 0) & (grown.feature >= 0)).sum() for found, grown in zip(labelled, trees, strict=True))
-        )
-    assert lone[0] == 0
-    assert split[0] == 0
-    assert lone[1] > 0
-    assert split[1] > 0

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from draws import draws
+from omnirank.core.kernels.vector import PLAIN
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
-from omnirank.trees.kernels import grow_tree
+from omnirank.trees.kernels import grow as grow_tree
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.split import NumericCodes
 from reference import trees_cases as cases
@@ -105,6 +106,7 @@ def test_labelled_rows_of_large_data_are_copied(copies):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(PLAIN, reason="there are no vector instructions")
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_extra_trees_on_copies_are_the_same(copies, monkeypatch, n_columns):
     rng = np.random.default_rng(0)

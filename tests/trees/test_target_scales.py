@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeRegressor
 
 import omnirank as om
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingRules
 from reference import trees_cases as cases
 from reference import trees_growing as reference
-from reference.layouts import laid_out
+from reference.layouts import assert_same_splits, both_plans
 from reference.trees_growing import Problem
 
 SHAPES = ("outlier", "cluster", "tail", "scales")
@@ -83,17 +83,10 @@ def test_sparse_and_dense_kernels_grow_the_same_tree(shape, n_columns, binary, r
             y[rng.random(150) < 0.4] = np.nan
             X[:, 0] = np.where(X[:, 0] != 0, shaped(rng, shape, 150, 1)[:, 0], 0.0)
         given = GrowingRules(normalize_targets=False, max_features="sqrt", **rules)
-        found = []
-        for on_cells in (True, False):
-            with laid_out(on_cells=on_cells):
-                features = sparse.csc_array(X) if on_cells else X
-                task = "multi-target-regression" if n_columns > 1 else "regression"
-                found.append(make_plan(om.Dataset(features, y, task=task), given, seed).grow(0))
-        thin, full = found
-        assert thin.feature.tolist() == full.feature.tolist()
-        assert thin.right.tolist() == full.right.tolist()
-        np.testing.assert_allclose(thin.gain, full.gain, rtol=1e-5)  # a last digit of 2^33 is 1e-6 of the differences
-        np.testing.assert_allclose(thin.weight, full.weight, rtol=1e-12)
+        task = "multi-target-regression" if n_columns > 1 else "regression"
+        plans = both_plans(*(om.Dataset(cells, y, task=task) for cells in (sparse.csc_array(X), X)), given, seed)
+        # a last digit of 2^33 is 1e-6 of the differences
+        assert_same_splits(*(plan.grow(0) for plan in plans), rtol=1e-5)
 
 
 TARGETS = {
@@ -177,11 +170,6 @@ def test_gains_of_light_sides_on_sparse_features(binary):
         X[:, 0], X[:, 1] = weight < 1, weight == 1
         labels = (rng.random((120, 40)) < 0.05 + 0.1 * (weight < 1)[:, None]).astype(int)
         rules = GrowingRules(min_samples_leaf=1e-8, bootstrap=False)
-        found = []
-        for on_cells in (True, False):
-            with laid_out(on_cells=on_cells):
-                data = om.Dataset(sparse.csc_array(X) if on_cells else X, sparse.csr_array(labels), task="multi-label")
-                found.append(make_plan(data, rules, seed, weight).grow(0))
-        thin, full = found
-        assert thin.feature.tolist() == full.feature.tolist()
-        np.testing.assert_allclose(thin.gain, full.gain, rtol=1e-7)
+        sets = sparse.csr_array(labels)
+        data = (om.Dataset(cells, sets, task="multi-label") for cells in (sparse.csc_array(X), X))
+        assert_same_splits(*(plan.grow(0) for plan in both_plans(*data, rules, seed, weight)))

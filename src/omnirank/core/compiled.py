@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -189,10 +188,9 @@ class Announcement(Listener):
     """
 
     def __init__(self, delay: float = 3.0) -> None:
-        self._left = delay
+        self._delay = delay
         self._said = False
         self._running = 0
-        self._started = 0.0
         self._timer: threading.Timer | None = None
         self._lock = threading.RLock()
 
@@ -202,26 +200,22 @@ class Announcement(Listener):
             return
         with self._lock:
             self._running += 1
-            if self._said or self._running > 1:
+            if self._said or self._timer is not None:
                 return
             if _logger.isEnabledFor(logging.INFO):
                 self._say(logging.INFO)
-                return
-            self._started = time.monotonic()
-            self._timer = threading.Timer(max(self._left, 0.0), self._say, [logging.WARNING])
-            self._timer.daemon = True
-            self._timer.start()
+            else:
+                self._timer = threading.Timer(self._delay, self._say, [logging.WARNING])
+                self._timer.daemon = True
+                self._timer.start()
 
     def on_end(self, event: Any) -> None:
         """Take notice that a function was compiled."""
-        if not _is_ours(event):
-            return
         with self._lock:
-            self._running -= 1
+            self._running -= _is_ours(event)
             if self._timer is not None and not self._running:
                 self._timer.cancel()
                 self._timer = None
-                self._left -= time.monotonic() - self._started
 
     def _say(self, level: int) -> None:
         with self._lock:

@@ -169,14 +169,8 @@ def parsed_json(text: str, path: str | Path | None = None, line: int | None = No
 
 
 _HEADER = "header.json"
-_LOW, _HIGH = ".low", ".high"
-_LEAST_DIVIDED = 256
-_KINDS = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
-# Deflate makes nothing smaller than by this factor: a member that claims more is none.
-_MOST_DEFLATED = 1032
-_SAMPLE = 1 << 16
-# An array is compressed where that saves at least this share of its first bytes.
-_WORTH_IT = 0.1
+# Floats that no narrower type holds are written byte by byte: signs and exponents repeat themselves, digits do not.
+_BYTES = ".bytes"
 # What zipfile and numpy raise for damaged files.
 _DAMAGES = (
     zipfile.BadZipFile,
@@ -184,25 +178,26 @@ _DAMAGES = (
     struct.error,
     EOFError,
     RuntimeError,  # encrypted; NotImplementedError is one too
+    TypeError,
     ValueError,
     LookupError,
     OverflowError,
     MemoryError,
+    SyntaxError,
 )
 
 
 def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     """Return the file that holds a header and arrays of numbers; equal contents give equal bytes.
 
-    Every array is written in the narrowest type that keeps its bits (see `narrowest`). Floats that do not compress are
-    divided into their highest bytes (sign and most of the exponent), which do, and the seven others.
+    Every array is written in the narrowest type that keeps its bits (see `narrowest`).
 
     Parameters
     ----------
     header : mapping
         Facts that JSON holds, as `omnirank.core.files.own_heading` starts them.
     arrays : mapping of str to ndarray
-        The arrays by name, of one or two dimensions.
+        The arrays by name.
 
     Examples
     --------
@@ -217,35 +212,22 @@ def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     text = json.dumps(header, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
-        _write(archive, _HEADER, text)
+        members = {_HEADER: text}
         for name, array in arrays.items():
-            narrow = narrowest(array)
-            halves = {name: narrow}
-            if narrow.dtype == np.float64 and narrow.size >= _LEAST_DIVIDED and not _is_compressible(_npy(narrow)):
-                # signs and exponents repeat themselves, though whole numbers do not
-                by_byte = narrow.reshape(-1).view(np.uint8).reshape(-1, 8)
-                halves = {f"{name}{_LOW}": by_byte[:, :7], f"{name}{_HIGH}": by_byte[:, 7].reshape(narrow.shape)}
-            for half, part in halves.items():
-                _write(archive, f"{half}.npy", _npy(part))
+            narrow, ending = narrowest(array), ""
+            if narrow.dtype == np.float64:
+                narrow, ending = np.moveaxis(narrow[..., None].view(np.uint8), -1, 0), _BYTES
+            members[f"{name}{ending}.npy"] = _npy(narrow)
+        for name, content in members.items():
+            entry = zipfile.ZipInfo(name)  # of 1980: the time of writing is no content
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED, compresslevel=1)
     return file.getvalue()
 
 
 def _npy(array: np.ndarray) -> bytes:
     file = io.BytesIO()
-    np.lib.format.write_array(file, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+    np.save(file, np.array(array, order="C"), allow_pickle=False)
     return file.getvalue()
-
-
-def _is_compressible(content: bytes) -> bool:
-    sample = content[:_SAMPLE]
-    return len(zlib.compress(sample, 1)) < (1 - _WORTH_IT) * len(sample)
-
-
-def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    worth_it = _is_compressible(content)
-    entry = zipfile.ZipInfo(name)  # of 1980: the time of writing is no content
-    entry.compress_type = zipfile.ZIP_DEFLATED if worth_it else zipfile.ZIP_STORED
-    archive.writestr(entry, content, compresslevel=1 if worth_it else None)
 
 
 def narrowest(array: np.ndarray) -> np.ndarray:
@@ -273,7 +255,7 @@ def narrowest(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _holds(kind: str, least: int, most: int) -> bool:
+def _holds(kind: Any, least: int, most: int) -> bool:
     limits = np.iinfo(kind)
     return int(limits.min) <= least and most <= int(limits.max)
 
@@ -313,18 +295,11 @@ class StoredArrays:
     def __init__(self, content: bytes, path: str | Path, name: str, versions: range, what: str) -> None:
         self.path = path
         try:
-            self._archive = zipfile.ZipFile(io.BytesIO(content))
-        except _DAMAGES:
-            self.refuse(f"not {what}: it is no zip file of arrays, or a damaged one")
-        self._left = {entry.filename: entry for entry in self._archive.infolist()}
-        if len(self._left) != len(self._archive.infolist()):
-            self.refuse("a part of the file is there twice")
-        if _HEADER not in self._left:
-            self.refuse(f"not {what}: there is no {_HEADER!r} in it")
-        try:
-            text = self._bytes(_HEADER).decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            self.refuse(f"{_HEADER!r} is not text")
+            self._archive = np.load(io.BytesIO(content), allow_pickle=False)
+            text = self._archive[_HEADER].decode("utf-8", "surrogatepass")
+        except (*_DAMAGES, AttributeError):
+            self.refuse(f"not {what}: it is no zip file of arrays with a {_HEADER!r}, or a damaged one")
+        self._left = set(self._archive.files) - {_HEADER}
         self.header = check_heading(parsed_json(text, path), name, versions, what=what, path=path)
 
     def refuse(self, problem: str) -> NoReturn:
@@ -333,69 +308,36 @@ class StoredArrays:
 
     def has(self, name: str) -> bool:
         """Whether there is an array of that name, not taken yet."""
-        return f"{name}.npy" in self._left
+        return name in self._left or f"{name}{_BYTES}" in self._left
 
     def take(self, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
         """Return an array in a type that holds its values; None in a shape is any length.
 
         An array of whole numbers that holds others, or one of another shape, is a `FileFormatError`.
         """
-        array = self._array(name) if not self.has(f"{name}{_LOW}") else self._joined(name)
+        if not self.has(name):
+            self.refuse(f"there is no array {name!r}")
+        ending = "" if name in self._left else _BYTES
+        self._left.remove(name + ending)
+        try:
+            array = self._archive[name + ending]
+            if ending:
+                array = np.moveaxis(array, 0, -1).astype(np.uint8, order="C", casting="no").view("<f8")[..., 0]
+        except _DAMAGES:
+            self.refuse(f"array {name!r} is damaged")
+        wanted = np.dtype(dtype)
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in ("iu" if wanted.kind in "iu" else "iuf"):
+            self.refuse(f"array {name!r} does not hold {'whole ' if wanted.kind in 'iu' else ''}numbers")
         if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
-            wanted = " x ".join("any" if n is None else str(n) for n in shape)
-            self.refuse(f"array {name!r} has shape {' x '.join(map(str, array.shape))}, not {wanted}")
-        wanted_type = np.dtype(dtype)
-        if wanted_type.kind in "iu" and array.dtype.kind not in "iu":
-            self.refuse(f"array {name!r} does not hold whole numbers")
-        if wanted_type.kind in "iu" and array.size:
-            limits = np.iinfo(wanted_type)
-            if array.min() < limits.min or array.max() > limits.max:
-                self.refuse(f"array {name!r} holds a number outside of {limits.min} to {limits.max}")
-        if wanted_type.kind == "f" and not np.isfinite(array).all():
+            expected = " x ".join("any" if n is None else str(n) for n in shape)
+            self.refuse(f"array {name!r} has shape {' x '.join(map(str, array.shape))}, not {expected}")
+        if wanted.kind in "iu" and array.size and not _holds(wanted, int(array.min()), int(array.max())):
+            self.refuse(f"array {name!r} holds a number that {wanted} does not hold")
+        if wanted.kind == "f" and not np.isfinite(array).all():
             self.refuse(f"array {name!r} holds a number that is not finite")
-        return np.array(array, wanted_type)  # a copy that can be written to: kernels are compiled for such arrays
+        return np.array(array, wanted, order="C")  # a copy that can be written to: kernels are compiled for such arrays
 
     def finish(self) -> None:
         """Refuse a file in which there is more than was asked for."""
         if self._left:
             self.refuse(f"{sorted(self._left)[0]!r} does not belong into the file")
-
-    def _joined(self, name: str) -> np.ndarray:
-        """Floats of which the highest bytes are apart."""
-        low, high = self._array(f"{name}{_LOW}"), self._array(f"{name}{_HIGH}")
-        if low.dtype != np.uint8 or high.dtype != np.uint8 or low.shape != (high.size, 7):
-            self.refuse(f"array {name!r} is damaged: its bytes do not go together")
-        return np.column_stack([low, high.reshape(-1)]).view("<f8").reshape(high.shape)
-
-    def _array(self, name: str) -> np.ndarray:
-        member = f"{name}.npy"
-        if member not in self._left:
-            self.refuse(f"there is no array {name!r}")
-        content = io.BytesIO(self._bytes(member))
-        try:
-            if np.lib.format.read_magic(content) != (1, 0):
-                self.refuse(f"array {name!r} is of an unknown version")
-            shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)
-            if by_columns or dtype.str not in _KINDS:
-                self.refuse(f"array {name!r} holds no plain numbers")
-            return np.frombuffer(content.read(), dtype).reshape(shape)
-        except FileFormatError:
-            raise
-        except (*_DAMAGES, SyntaxError, TypeError):
-            self.refuse(f"array {name!r} is damaged")
-
-    def _bytes(self, member: str) -> bytes:
-        entry = self._left.pop(member)
-        size = entry.file_size
-        plain = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not entry.flag_bits & 1
-        if not plain or size > _MOST_DEFLATED * (entry.compress_size + 1):
-            self.refuse(f"{member!r} is packed in a way that omnirank does not write")
-        try:
-            with self._archive.open(entry) as file:
-                content = file.read(size)
-                more = file.read(1)  # the checksum is compared at the end
-        except _DAMAGES:
-            self.refuse(f"{member!r} is damaged")
-        if len(content) != size or more:
-            self.refuse(f"{member!r} is damaged: it does not have the {size} bytes that it should have")
-        return content

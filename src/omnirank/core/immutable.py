@@ -152,11 +152,11 @@ class PickledWithoutCaches:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()  # at once, as a loop over the attributes is not
-        return {name: value for name, value in state.items() if not _is_cache(type(self), name)}
-
-
-def _is_cache(cls: type, name: str) -> bool:
-    return isinstance(getattr(cls, name, None), cached_property)
+        return {
+            name: value
+            for name, value in state.items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
 
 
 def which_names(names: Sequence[str], chosen: Iterable[str]) -> np.ndarray:

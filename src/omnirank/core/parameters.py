@@ -79,19 +79,7 @@ class Domain:
         """Return what to choose instead of a value, and which name it is probably meant to be."""
         known = [name for name in self.names if isinstance(name, str)]
         hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        return f"choose {self.words}{hint}{_limit(self.tests_in_words, value)}"
-
-
-def _limit(words: Sequence[str], value: Any) -> str:
-    """The largest number that is possible at all, where a value lies beyond it."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return ""
-    size = abs(int(value)) if isinstance(value, Integral) else abs(float(value))
-    counts = any(text.startswith("a whole number") for text in words)
-    numbers = any(text.startswith(("a number", "a share")) for text in words)
-    if counts and not numbers and size > _LARGEST_COUNT:
-        return f"; the largest possible is {_LARGEST_COUNT}"
-    return f"; the largest possible is {_LARGEST:g}" if numbers and size > _LARGEST else ""
+        return f"choose {self.words}{hint}"
 
 
 def check(name: str, value: Any, domain: Domain, of: str = "") -> Any:

@@ -60,7 +60,7 @@ def _text(value: Any) -> str:
 
 
 def _values(cells: Any) -> np.ndarray:
-    """The cells of a column: texts are str, bytes of older files too."""
+    """The cells of a column: texts are str."""
     values = np.asarray(cells[()])
     return np.array([_text(value) for value in values], object) if values.dtype.kind in "OS" else values
 
@@ -70,29 +70,21 @@ def _matrix(group: Any) -> Any:
     if not hasattr(group, "keys"):
         return group[()]
     attributes: Mapping[str, Any] = group.attrs
-    kind = _text(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))[:3]
-    shape = attributes.get("shape", attributes.get("h5sparse_shape"))
-    return _SPARSE[kind]((group["data"][()], group["indices"][()], group["indptr"][()]), shape=tuple(shape))
-
-
-def _categorical(codes: Any, categories: Any) -> Any:
-    return pd.Categorical.from_codes(_values(codes), pd.Index(_values(categories)))
+    kind = _SPARSE[_text(attributes["encoding-type"])[:3]]
+    return kind((group["data"][()], group["indices"][()], group["indptr"][()]), shape=tuple(attributes["shape"]))
 
 
 def _frame(group: Any) -> pd.DataFrame:
     """The table of the rows: a group of columns."""
     index = _text(group.attrs.get("_index", "_index"))
     names = [_text(name) for name in group.attrs.get("column-order", [])]
-    categories = group.get("__categories", {})  # of older files
     columns: dict[str, Any] = {}
     for name in names:
         column = group[name]
-        if name in categories:
-            columns[name] = _categorical(column, categories[name])
-        elif not hasattr(column, "keys"):
+        if not hasattr(column, "keys"):
             columns[name] = _values(column)
         elif "categories" in column:
-            columns[name] = _categorical(column["codes"], column["categories"])
+            columns[name] = pd.Categorical.from_codes(_values(column["codes"]), pd.Index(_values(column["categories"])))
         else:
             known = ~_values(column["mask"]).astype(bool)
             columns[name] = pd.Series(_values(column["values"])).where(known).to_numpy()

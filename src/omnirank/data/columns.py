@@ -397,11 +397,12 @@ def holds_rounded(series: Any) -> bool:
 
 def any_cell_rounded(cells: Iterable[Any]) -> bool:
     """Whether floats would change one of the cells that are whole numbers."""
-    return any_rounded(int(cell) for cell in cells if isinstance(cell, Integral) or _is_whole(cell))
-
-
-def _is_whole(cell: Any) -> bool:
-    return isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value()
+    return any_rounded(
+        int(cell)
+        for cell in cells
+        if isinstance(cell, Integral)
+        or (isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value())
+    )
 
 
 def _numbers(series: Any) -> np.ndarray:

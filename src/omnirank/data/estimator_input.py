@@ -30,7 +30,7 @@ from omnirank.data.containers import (
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside, warn_about
-from omnirank.data.table import Levels, Table, is_made_up, refuse_rounded
+from omnirank.data.table import Table, is_made_up, refuse_rounded
 from omnirank.data.task_registry import is_unsupervised, task_named
 
 # Gains hold products of three weights, or of a weight and squares.
@@ -178,25 +178,10 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
     [[1]]
     """
     table = read_features(estimator, X, reset=False)
-    _refuse_new_dates(table, training)
-    return recoded_like(_with_booleans_of(table, training), training)
-
-
-def _refuse_new_dates(table: Table, training: Table) -> None:
-    """Refuse dates where numbers were: as seconds since 1970 they would be larger than any threshold."""
-    for name, old in zip(table.names, training.names, strict=False):
+    for name, old in zip(table.names, training.names, strict=False):  # as seconds they are larger than any threshold
         if name in table.dates and old not in training.dates and training.levels[training.index(old)] is None:
             raise DataError(f"feature {old!r} was a number in training and holds dates now: give numbers of its unit")
-
-
-def _with_booleans_of(table: Table, training: Table) -> Table:
-    """The table with the booleans of the training data where it has their texts, or the other way round.
-
-    A column of booleans with a missing cell, or one that was written to a file and read, often holds texts.
-    """
-    pairs = zip(table.levels, training.levels, strict=False)
-    levels = tuple(_by_text(own, wanted, ("True", "False")) for own, wanted in pairs)
-    return table if levels == table.levels or len(levels) != len(table.levels) else replace(table, levels=levels)
+    return recoded_like(table, training)
 
 
 def recoded_like(table: Table, training: Table) -> Table:
@@ -215,6 +200,9 @@ def recoded_like(table: Table, training: Table) -> Table:
 
 def recode(table: Table, training: Table) -> tuple[Table, dict[str, Any]]:
     """Return the columns of a table with the levels of the training table, and those columns in which others occur.
+
+    Files of different kinds write the same values in different types: 1 in Parquet is "1" in a CSV file of which the
+    column is nominal. So levels that read alike are taken for the same.
 
     Examples
     --------
@@ -236,7 +224,9 @@ def recode(table: Table, training: Table) -> tuple[Table, dict[str, Any]]:
         if new:
             unseen[name] = new[0]
     if table.is_sparse:
-        matrix = sparse.csc_array(np.column_stack([_as_floats(c) for c in columns]))
+        matrix = sparse.csc_array(
+            np.column_stack([np.where(c < 0, np.nan, c) if c.dtype.kind == "i" else c for c in columns])
+        )
         recoded = Table.from_sparse(matrix, training.names, training.levels)
     else:
         recoded = Table.from_columns(training.names, columns, training.levels)
@@ -339,20 +329,14 @@ def _recoded(table: Table, training: Table, i: int) -> tuple[np.ndarray, list[An
     if wanted is None or not levels:
         return np.full(len(cells), np.nan if wanted is None else -1, float if wanted is None else np.int32), []
     position = {level: code for code, level in enumerate(wanted)}
-    lookup = np.array([position.get(level, -1) for level in levels] + [-1], dtype=np.int32)
+    texts = {str(level): code for level, code in position.items()}  # files and frames hold booleans, and also texts
+    lookup = np.array([*(position.get(level, texts.get(str(level), -1)) for level in levels), -1], dtype=np.int32)
     used = np.unique(cells[cells >= 0])
-    return lookup[cells], [levels[c] for c in used if levels[c] not in position]
-
-
-def _as_floats(cells: np.ndarray) -> np.ndarray:
-    return np.where(cells < 0, np.nan, cells) if cells.dtype.kind == "i" else cells
+    return lookup[cells], [levels[c] for c in used if lookup[c] < 0]
 
 
 def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Table:
     """Return the columns of a table that a model was fitted on, in its order.
-
-    Files of different kinds write the same values in different types: 1 in Parquet is "1" in a CSV file of which the
-    column is nominal. So levels that read alike are taken for the same.
 
     Parameters
     ----------
@@ -371,7 +355,7 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
     >>> training = table_from(pd.DataFrame({"size": [1.5], "wet": ["True"]}))
     >>> found = columns_like(table_from(pd.DataFrame({"wet": [True], "name": ["a"], "size": [2.0]})), training)
     >>> found.names, found.levels
-    (('size', 'wet'), (None, (False, 'True')))
+    (('size', 'wet'), (None, (False, True)))
     """
     if by_name:
         check_columns(table.names, training)
@@ -386,10 +370,8 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
     ]
     if numbers:
         table = table_from(table, nominal=numbers)
-    pairs = zip(table.levels, training.levels, strict=True)
     dates = frozenset(new for old, new in zip(table.names, training.names, strict=True) if old in table.dates)
-    levels = tuple(_by_text(own, wanted) for own, wanted in pairs)
-    return replace(table, names=training.names, levels=levels, dates=dates)
+    return replace(table, names=training.names, dates=dates)
 
 
 def check_columns(names: Sequence[str], training: Table) -> None:
@@ -400,11 +382,3 @@ def check_columns(names: Sequence[str], training: Table) -> None:
         others = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
         hint = did_you_mean(lacking[0], names)
         raise DataError(f"there is no column {lacking[0]!r}{others}, which the model was fitted on{hint}")
-
-
-def _by_text(levels: Levels | None, wanted: Levels | None, only: Sequence[str] | None = None) -> Levels | None:
-    """Levels of which those (or some) that read like one of the model's are that one."""
-    if levels is None or wanted is None or levels == wanted:
-        return levels
-    texts = {str(level): level for level in wanted if only is None or str(level) in only}
-    return tuple(texts.get(str(level), level) for level in levels)

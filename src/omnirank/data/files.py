@@ -125,7 +125,7 @@ class TextSource:
         self.path = path
         self.encoding = _checked_encoding(encoding)
 
-    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
         r"""Yield (number of its first line, from 1; whole lines as UTF-8, each ending in ``\n``)."""
         line = 1
         with opened(self.path) as file:
@@ -133,7 +133,7 @@ class TextSource:
                 file = io.BytesIO((start + file.read()).decode("utf-16", "replace").encode())
             else:
                 file.seek(0)
-            while block := file.read(size):
+            while block := file.read(BLOCK_BYTES):
                 block += file.readline()  # so that neither a character, a line nor a CR LF pair is cut
                 self._check(block, line)
                 if line == 1:
@@ -175,8 +175,8 @@ class TextSource:
 class LineBlocks:
     """Lines one by one from the start of a file, then the rest of it in blocks."""
 
-    def __init__(self, source: TextSource, block_bytes: int = BLOCK_BYTES) -> None:
-        self._blocks = source.blocks(block_bytes)
+    def __init__(self, source: TextSource) -> None:
+        self._blocks = source.blocks()
         self._line = 1
         self._block = b""
         self._at = 0

@@ -41,7 +41,6 @@ _MODELS = {
 }
 _ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _LONGEST = 60
-_MOST_DIGITS = 100
 
 
 class SavedModel(ABC):
@@ -272,17 +271,10 @@ class JsonFields:
 
     def number(self, key: str) -> float:
         """Return a number, which may be NaN or infinite."""
-        found = self.value(key)
-        if isinstance(found, bool) or not isinstance(found, int | float):
-            self.refuse(f"{_shown(found)} is not a number", key)
-        return _float(found)
-
-    def digits(self, key: str) -> int:
-        """Return a whole number that is written as text, since other readers of JSON round long ones."""
-        found = self.text(key)
-        if not (found.isascii() and found.isdigit()) or len(found) > _MOST_DIGITS:
-            self.refuse(f"{_shown(found)} is not a number of at most {_MOST_DIGITS} digits", key)
-        return int(found)
+        value = self.value(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.refuse(f"{_shown(value)} is not a number", key)
+        return float(value)
 
     def entries(self, key: str) -> list[Any]:
         """Return a list of anything."""
@@ -308,13 +300,6 @@ class JsonFields:
             self.refuse(f"malformed ({error})", key)
 
 
-def _float(number: float) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf
-
-
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
@@ -331,29 +316,16 @@ def _from_json(found: Any, path: Path) -> Any:
     if kind == "float":
         return _ODD_NUMBERS[content]
     if kind == "tuple":
-        return tuple(_from_json(entry, path) for entry in _listed(content))
+        return tuple(_from_json(entry, path) for entry in content)
     if kind == "dict":
-        return {_from_json(key, path): _from_json(entry, path) for key, entry in _listed(content)}
+        return {_from_json(key, path): _from_json(entry, path) for key, entry in content}
     if kind == "array":
-        return _array(_from_json(_listed(content), path))
+        return np.add(_from_json(content, path), 0)  # of texts, it is an error
     if kind == "hierarchy":
         return Hierarchy(tuple(content["labels"]), tuple(tuple(above) for above in content["parents"]))
     if kind == "ranking":
         return Ranking(**fields_from_json(content, path))
     raise DataError(f"there is no type {_shown(kind)}")
-
-
-def _listed(content: Any) -> list[Any]:
-    if not isinstance(content, list):
-        raise DataError(f"{_shown(content)} is not a list")
-    return content
-
-
-def _array(numbers: list[Any]) -> np.ndarray:
-    found = np.array(numbers)
-    if found.dtype.kind not in "fiu":
-        raise DataError(f"an array of {found.dtype} is not one of numbers")
-    return found
 
 
 # -- variables --------------------------------------------------------------------------------------------

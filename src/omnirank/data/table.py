@@ -498,7 +498,8 @@ def any_rounded(numbers: Iterable[int]) -> bool:
     >>> any_rounded([2**53, 2**60]), any_rounded([2**53 + 1])
     (False, True)
     """
-    return any(not _is_float(abs(number)) for number in numbers)
+    sizes = (abs(number) for number in numbers)
+    return any(size > LARGEST_EXACT and size % (1 << (size.bit_length() - 53)) for size in sizes)
 
 
 def any_text_rounded(texts: Iterable[str]) -> bool:
@@ -511,10 +512,6 @@ def any_text_rounded(texts: Iterable[str]) -> bool:
     (True, False)
     """
     return any_rounded(int(text) for text in texts if _DIGITS.fullmatch(text))
-
-
-def _is_float(number: int) -> bool:
-    return number <= LARGEST_EXACT or number % (1 << (number.bit_length() - 53)) == 0
 
 
 def rounded_places(integers: np.ndarray) -> np.ndarray:

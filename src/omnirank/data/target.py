@@ -219,7 +219,8 @@ class Target(PickledWithoutCaches):
         unlabelled, else dense. Unknown is NaN, in a column of strings or booleans None.
         """
         if self.is_labels:
-            return self._label_array()
+            values = self.values if self.is_sparse and self.labelled.all() else self.dense()
+            return values if is_sparse(values) or np.isnan(values).any() else values.astype(np.int8)
         if not self.is_nominal.any():
             return self.values[:, 0] if self.n_targets == 1 else self.values
         if not self.is_nominal.all():
@@ -246,12 +247,6 @@ class Target(PickledWithoutCaches):
             and self.is_labels == other.is_labels
             and np.array_equal(self.dense(), other.dense(), equal_nan=True)
         )
-
-    def _label_array(self) -> Any:
-        if self.is_sparse and self.labelled.all():
-            return self.values
-        values = self.dense()
-        return values if np.isnan(values).any() else values.astype(np.int8)
 
 
 def decode(codes: np.ndarray, levels: Levels) -> np.ndarray:

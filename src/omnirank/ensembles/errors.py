@@ -9,26 +9,17 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError, setting
-from omnirank.core.parameters import check, choice
 from omnirank.data.table import is_sparse
-from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.plan import GrowingPlan
+from omnirank.ensembles.scores import ERRORS, check_error
 from omnirank.measures.table import Measure, first_largest, reaches
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.measuring import MEASURES, measure, measure_of, measures_of
+from omnirank.tasks.measuring import measure, measure_of
 from omnirank.trees.prototypes import node_means
-from omnirank.trees.tree import one_leaf
+from omnirank.trees.tree import one_leaf, routing_tests
 
-# Errors of the permutation score, and the tasks for which they are defined; any measure of the task is one, too.
-ERRORS = {
-    "auto": TASKS,
-    "accuracy": TaskNames("classes"),
-    "rrmse": TaskNames("numbers"),
-    "auprc": TaskNames("labels"),
-    "target": TaskNames("classes", "numbers", "labels", "mixed"),
-}
-# Label sets with more labels than this are compared as sets, with fewer as columns.
-_MOST_LABEL_COLUMNS = 64
+# Losses of rows by target that are held at once.
+_MOST_LOSSES = 2**18
 
 
 class ErrorGrowth(NamedTuple):
@@ -69,27 +60,6 @@ class ErrorMeasure(Protocol):
         """Return the error of a tree and its growth."""
 
 
-def check_error(error: str, task: str | None = None) -> None:
-    """Raise a ParameterError if there is no such error, or none for this task.
-
-    Examples
-    --------
-    >>> from omnirank.ensembles.errors import check_error
-    >>> check_error("rrmse", "classification")
-    Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
-    """
-    if isinstance(error, str) and error == "auto":
-        return
-    measures = MEASURES if task is None else [one.name for one in measures_of(task)]
-    if isinstance(error, str) and error in ERRORS and error not in measures:
-        tasks = ERRORS[error]
-        if task is not None and task not in tasks:
-            raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
-        return
-    check("permutation_error", error, choice(*dict.fromkeys([*ERRORS, *measures])))
-
-
 def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:
     """Return the error by which the trees of a plan are judged.
 
@@ -117,20 +87,8 @@ def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = Fal
 
 def _target_measure(plan: GrowingPlan, error: str, per_target: bool) -> ErrorMeasure:
     columns = plan.columns
-    if plan.task.kind != "labels":
-        return _column_errors(plan, error)
-    if error == "auprc":
-        return recall_errors(plan, per_target)
-    if columns.n_variables <= _MOST_LABEL_COLUMNS:
-        return _column_errors(plan, error)
-    return _set_errors(plan, per_target)
-
-
-def _column_errors(plan: GrowingPlan, error: str) -> ColumnErrors:
-    """The errors of numbers, classes and small label sets."""
-    columns = plan.columns
     if plan.task.kind == "labels":
-        return column_errors(plan, columns, columns.weights / columns.n_variables, error)
+        return recall_errors(plan, per_target) if error == "auprc" else _set_errors(plan, per_target)
     impurity = weighted_impurities(columns, plan.weight)
     # Numbers count relative to their variance, and classes beside them relative to their Gini index.
     scale = (impurity > 0).astype(np.float64) / max(1, int((impurity > 0).sum()))
@@ -139,17 +97,17 @@ def _column_errors(plan: GrowingPlan, error: str) -> ColumnErrors:
     return column_errors(plan, columns, scale, error)
 
 
-# -- numbers, classes and labels, one by one ----------------------------------------------------------------
+# -- numbers and classes --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnErrors:
-    """Mean squared errors of numbers and shares of wrong classes and labels, each times the scale of its variable."""
+    """Mean squared errors of numbers and shares of wrong classes, each times the scale of its variable."""
 
     plan: GrowingPlan
     columns: PrototypeColumns
     numbers: np.ndarray  # variables that are numbers
-    classes: np.ndarray  # variables that are classes or labels
+    classes: np.ndarray  # variables that are classes
     number_truth: np.ndarray
     class_truth: np.ndarray  # codes, -1 = unknown
     scale: np.ndarray
@@ -158,36 +116,51 @@ class ColumnErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the error of a tree and its growth."""
-        columns, rows = self.columns, case.order.rows
+        columns, rows = self.columns, case.order.rows.astype(np.int64)
         means, node_row = node_means(case.grown, columns)
         means = means.toarray() if is_sparse(means) else means
         by_node = columns.scaled(means)[np.maximum(node_row, 0)]
-        predicted = np.ascontiguousarray(by_node[:, np.isin(columns.variable, self.numbers)])
-        majority = _majority_levels(by_node, columns, self.classes)
+        predicted = (
+            by_node[:, np.isin(columns.variable, self.numbers)],
+            _majority_levels(by_node, columns, self.classes),
+        )
         weight, known = self.plan.weight[rows], np.zeros(columns.n_variables)
         known[self.numbers] = weight @ ~np.isnan(self.number_truth[rows])
         known[self.classes] = weight @ (self.class_truth[rows] >= 0)
-        return (self._together if self.in_one_number else self._each)(case, predicted, majority, known)
-
-    def _together(self, case: OutOfBag, means: np.ndarray, levels: np.ndarray, known: np.ndarray) -> ErrorGrowth:
-        from omnirank.ensembles.kernels.permutation import FeatureLoss
-
-        scale = np.divide(self.scale, known, out=np.zeros(len(known)), where=known > 0)
-        numbers = (self.number_truth, means, scale[self.numbers])
-        loss = FeatureLoss(*numbers, self.class_truth, levels, scale[self.classes])
-        base, change = permuted_losses(self.plan, case, loss, 1)
-        return ErrorGrowth(float(base[0]), change[0])
-
-    def _each(self, case: OutOfBag, means: np.ndarray, levels: np.ndarray, known: np.ndarray) -> ErrorGrowth:
-        from omnirank.ensembles.kernels.permutation import LevelLoss, SquaredLoss
-
-        base, change = np.zeros(len(known)), np.zeros((len(known), self.plan.dataset.n_features))
-        numbers, classes = SquaredLoss(self.number_truth, means), LevelLoss(self.class_truth, levels)
-        for own, loss in ((self.numbers, numbers), (self.classes, classes)):
-            if len(own):
-                base[own], change[own] = permuted_losses(self.plan, case, loss, len(own))
         divisor = np.where(known > 0, known, 1.0)
+        factor = (self.scale / divisor)[:, None] if self.in_one_number else None
+        base, change = self._sums(case, *predicted, factor)
+        if factor is not None:
+            return ErrorGrowth(float(base[0]), change[0])
         return self._combined(base / divisor, change / divisor[:, None], known > 0)
+
+    def _sums(
+        self, case: OutOfBag, means: np.ndarray, levels: np.ndarray, factor: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Summed losses of each variable, or their sums by ``factor``, and their changes by feature in the columns."""
+        moves, rows = moves_of(self.plan, case), case.order.rows.astype(np.int64)
+        weight, width = self.plan.weight[rows], self.columns.n_variables
+        step = max(1, _MOST_LOSSES // width)
+
+        def losses(rows: np.ndarray, leaves: np.ndarray) -> np.ndarray:
+            all_losses = np.empty((len(rows), width))
+            apart = (self.number_truth[rows] - means[leaves]) ** 2
+            all_losses[:, self.numbers] = np.where(np.isnan(apart), 0.0, apart)
+            truth = self.class_truth[rows]
+            all_losses[:, self.classes] = (truth >= 0) & (truth != levels[leaves])
+            return all_losses if factor is None else all_losses @ factor
+
+        parts = [slice(start, start + step) for start in range(0, len(rows), step)]
+        here = np.concatenate([losses(rows[part], moves.leaf[part]) for part in parts])
+        change = np.zeros((len(moves.starts) - 1, here.shape[1]))
+        feature = np.repeat(np.arange(len(change)), np.diff(moves.starts))
+        for start in range(0, len(feature), step):
+            part = slice(start, start + step)
+            place = moves.place[part]
+            grown = (losses(rows[place], moves.new_leaf[part]) - here[place]) * weight[place, None]
+            present, first = np.unique(feature[part], return_index=True)
+            change[present] += np.add.reduceat(grown, first)
+        return weight @ here, change.T
 
     def _combined(self, base: np.ndarray, change: np.ndarray, known: np.ndarray) -> ErrorGrowth:
         if self.error == "rrmse":
@@ -199,6 +172,13 @@ class ColumnErrors:
         else:
             before, growth = base * self.scale, change * self.scale[:, None]
         return ErrorGrowth(float(before.sum()), growth.sum(axis=0), before, growth)
+
+
+def moves_of(plan: GrowingPlan, case: OutOfBag) -> Any:
+    """Return the leaves of the rows, and those that they reach when a feature is permuted."""
+    from omnirank.ensembles.kernels.permutation import permutation_moves
+
+    return permutation_moves(case.tests, plan.cells, case.order)
 
 
 def column_errors(
@@ -220,24 +200,15 @@ def column_errors(
         Whether only their sum is wanted.
     """
     dense = columns.scaled(columns.dense())
-    labels = plan.task.kind == "labels" and columns is plan.columns
-    is_class = np.array([labels or levels is not None for levels in columns.levels], bool)
+    is_class = np.array([levels is not None for levels in columns.levels], bool)
     numbers, classes = np.flatnonzero(~is_class), np.flatnonzero(is_class)
     number_truth = np.ascontiguousarray(dense[:, np.isin(columns.variable, numbers)])
     class_truth = _true_levels(dense, columns, classes)
     return ColumnErrors(plan, columns, numbers, classes, number_truth, class_truth, scale, error, in_one_number)
 
 
-def permuted_losses(plan: GrowingPlan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the summed loss of each target, and by how much it changes with each feature, (targets, features)."""
-    from omnirank.ensembles.kernels.permutation import permutation_losses
-
-    base, change = permutation_losses(case.tests, plan.coded.routing, loss, case.order, plan.weight, n_targets)
-    return base, change.T
-
-
 def _true_levels(dense: np.ndarray, columns: PrototypeColumns, variables: np.ndarray) -> np.ndarray:
-    """Return the codes of nominal variables or labels, -1 = unknown."""
+    """Return the codes of nominal variables, -1 = unknown."""
     codes = np.full((len(dense), len(variables)), -1, np.int32)
     for place, v in enumerate(variables):
         own = dense[:, columns.variable == v]
@@ -247,14 +218,14 @@ def _true_levels(dense: np.ndarray, columns: PrototypeColumns, variables: np.nda
 
 
 def _majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: np.ndarray) -> np.ndarray:
-    """Return the majority level (the first of equals) of each node; of a label, whether 1/2 or more have it."""
+    """Return the majority level (the first of equals) of each node."""
     codes = np.empty((len(by_node), len(variables)), np.int32)
     for place, v in enumerate(variables):
         own = by_node[:, columns.variable == v]
         if own.shape[1] > 1:
             codes[:, place] = first_largest(own)
         else:  # one column stands for the second of two levels
-            codes[:, place] = reaches(own[:, 0]) if columns.levels[v] is None else ~reaches(1.0 - own[:, 0])
+            codes[:, place] = ~reaches(1.0 - own[:, 0])
     return codes
 
 
@@ -284,9 +255,7 @@ class _MeasureErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the measure of a tree and by how much it gets worse."""
-        from omnirank.ensembles.kernels.permutation import permutation_moves
-
-        moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)
+        moves = moves_of(self.plan, case)
         means, node_row = node_means(case.grown, self.plan.columns)
         means = means.toarray() if is_sparse(means) else means
         predicted = means[node_row[moves.leaf]]
@@ -389,15 +358,17 @@ def mixed_errors(plan: GrowingPlan, target: ErrorMeasure) -> MixedErrors:
 def _default_model(plan: GrowingPlan) -> OutOfBag:
     """A tree of one leaf and all training rows."""
     from omnirank.ensembles.kernels.permutation import Shuffle
-    from omnirank.trees.kernels.route import Tests
 
     grown: Any = one_leaf(plan.weight)
-    tests = Tests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.cut, grown.subsets)
     rows = np.arange(plan.n_examples, dtype=np.uint32)
-    return OutOfBag(grown, tests, Shuffle(rows, rows, np.zeros(plan.dataset.n_features, np.int64)))
+    return OutOfBag(
+        grown,
+        routing_tests(grown, plan.dataset.features),
+        Shuffle(rows, rows, np.zeros(plan.dataset.n_features, np.int64)),
+    )
 
 
-# -- large label sets -----------------------------------------------------------------------------------------
+# -- label sets -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,50 +376,42 @@ class _SetErrors:
     """Weighted Hamming loss of label sets: in one number, or label by label."""
 
     plan: GrowingPlan
-    starts: np.ndarray
-    labels: np.ndarray
-    relevant: np.ndarray
-    unknown: Any  # csr (rows, labels), or None where all labels are known
+    relevant: Any  # csr (rows, labels): 1 where relevant
+    unknown: Any  # the same: 1 where unknown
     by_label: bool
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the error of a tree and its growth."""
-        from omnirank.ensembles.kernels.permutation import LabelLoss, SetLoss
-
-        columns, rows = self.plan.columns, case.order.rows
-        predicted = _predicted_sets(*node_means(case.grown, columns))
-        starts, labels = predicted.indptr.astype(np.int64), predicted.indices.astype(np.int32)
+        columns, rows = self.plan.columns, case.order.rows.astype(np.int64)
+        moves, weight = moves_of(self.plan, case), self.plan.weight[rows]
+        sets, unknown = _predicted_sets(*node_means(case.grown, columns)), self.unknown[rows]
+        relevant = self.relevant[rows]
+        # a label that is predicted is right where it is relevant, wrong where it is not, neither where it is unknown
+        signs = 2 * relevant + unknown
+        known = weight.sum() - weight @ unknown
         scale = columns.weights / columns.n_variables
-        marks = np.zeros(columns.n_variables, np.int64)
-        weight = self.plan.weight[rows]
-        if not self.by_label:
-            loss = SetLoss(self.starts, self.labels, scale, starts, labels, predicted @ scale, marks)
-            base, change = permuted_losses(self.plan, case, loss, 1)
-            return ErrorGrowth(float(base[0] / weight.sum()), change[0] / weight.sum())
-        by_label = LabelLoss(self.starts, self.labels, self.relevant, starts, labels, marks)
-        base, change = permuted_losses(self.plan, case, by_label, columns.n_variables)
-        known = np.full(columns.n_variables, weight.sum())
-        if self.unknown is not None:
-            known -= weight @ self.unknown[rows.astype(np.int64)]
         factor = np.divide(scale, known, out=np.zeros(len(known)), where=known > 1e-12 * weight.sum())
-        before, growth = base * factor, change * factor[:, None]
+        here = sets[moves.leaf]
+        before = (weight @ (relevant + here - here.multiply(signs))) * factor
+        change = sets[moves.new_leaf] - here[moves.place]
+        change = sparse.csr_array(change - change.multiply(signs[moves.place]))
+        n_features = self.plan.dataset.n_features
+        feature, weight = np.repeat(np.arange(n_features), np.diff(moves.starts)), weight[moves.place]
+        if not self.by_label:
+            return ErrorGrowth(float(before.sum()), np.bincount(feature, weight * (change @ factor), n_features))
+        by_feature = sparse.csr_array((weight, (feature, np.arange(len(feature)))), (n_features, len(feature)))
+        growth = (by_feature @ change).toarray().T * factor[:, None]
         return ErrorGrowth(float(before.sum()), growth.sum(axis=0), before, growth)
 
 
-def _set_errors(plan: GrowingPlan, per_target: bool) -> _SetErrors:
+def _set_errors(plan: GrowingPlan, by_label: bool) -> _SetErrors:
     sets = label_sets(plan.columns)
     unknown = np.isnan(sets.data)
-    mask = None
-    if unknown.any():
-        mask = sparse.csr_array((unknown.astype(np.float64), sets.indices, sets.indptr), shape=sets.shape)
-    return _SetErrors(
-        plan,
-        sets.indptr.astype(np.int64),
-        sets.indices.astype(np.int32),
-        ~unknown,
-        mask,
-        per_target or bool(unknown.any()),
+    relevant, unknown = (
+        sparse.csr_array((mask.astype(np.float64), sets.indices, sets.indptr), shape=sets.shape)
+        for mask in (~unknown, unknown)
     )
+    return _SetErrors(plan, relevant, unknown, by_label)
 
 
 def label_sets(columns: PrototypeColumns) -> Any:
@@ -488,9 +451,7 @@ class _RecallErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the area of a tree and how much it falls."""
-        from omnirank.ensembles.kernels.permutation import permutation_moves
-
-        moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)
+        moves = moves_of(self.plan, case)
         n_known, n_positive = self._pairs(case.order.rows)
         counted = (n_positive > 0) | (not self.only_present)
         means, node_row = node_means(case.grown, self.plan.columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,12 +18,11 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.codes import DenseFeatures, DrawnFeatures, SparseFeatures, code_features
-from omnirank.trees.layout import feature_kind, grows_on_cells, non_zero_cells
+from omnirank.trees.layout import LaidOut, feature_kind, grows_on_cells, lay_out, non_zero_cells
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
-from omnirank.trees.tree import Tree, tree_from_grown
+from omnirank.trees.tree import Tree, routed_cells, tree_from_grown
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 TIE_BREAKS = ("random", "first")
@@ -77,7 +76,7 @@ class GrowingRules:
     @classmethod
     def of(cls, estimator: Any, **others: Any) -> GrowingRules:
         """Return the rules of an estimator, but for the level of supervision: its parameters, its own rules, others."""
-        names = [field.name for field in fields(cls) if field.name != "supervision" and hasattr(estimator, field.name)]
+        names = [one.name for one in fields(cls) if one.name != "supervision" and hasattr(estimator, one.name)]
         return cls(
             **{name: getattr(estimator, name) for name in names} | dict(getattr(estimator, "_rules", {})) | others
         )
@@ -186,57 +185,6 @@ def _two_values(cells: np.ndarray) -> bool:
 # -- plans ----------------------------------------------------------------------------------------------------
 
 
-class SharedCodes:
-    """The features of some examples, coded at most once for each way to grow trees.
-
-    Parameters
-    ----------
-    features : Table
-        The features.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> from omnirank.ensembles.plan import SharedCodes
-    >>> codes = SharedCodes(om.datasets.load_sample("iris").features)
-    >>> codes.coded(False, None, None) is codes.coded(False, None, None)
-    True
-    """
-
-    def __init__(self, features: Table) -> None:
-        self._features = features
-        self._coded: dict[bool, SparseFeatures | DenseFeatures] = {}
-
-    def of_kind(self, kind: str, copied: bool, cells: Any, random_tests: bool, n_jobs: int | None) -> Any:
-        """Return the features of a kind (:mod:`omnirank.trees.layout`), with what the kernel reads."""
-        if random_tests and cells is None:
-            features: Any = DrawnFeatures(self._features, kind, copied, n_jobs)
-        else:
-            coded = self.coded(cells is not None, cells, n_jobs)
-            if isinstance(coded, SparseFeatures):
-                features = coded.with_tests(random_tests)
-            else:
-                features = coded.of_kind(kind, copied)
-        _ = features.cells  # workers would each make their own
-        return features
-
-    def coded(self, on_cells: bool, cells: Any, n_jobs: int | None) -> SparseFeatures | DenseFeatures:
-        """Return the codes, made now if there are none.
-
-        Parameters
-        ----------
-        on_cells : bool
-            Whether trees are grown on non-zero cells.
-        cells : object
-            These cells, if so.
-        n_jobs : int or None
-            Number of workers.
-        """
-        if on_cells not in self._coded:
-            self._coded[on_cells] = code_features(self._features, cells=cells if on_cells else None, n_jobs=n_jobs)
-        return self._coded[on_cells]
-
-
 class CodedColumns(NamedTuple):
     """Target or features as columns: what a leaf averages, and what a split separates."""
 
@@ -264,7 +212,7 @@ class GrowingPlan:
     task: Task
     columns: PrototypeColumns
     clustering: ClusteringColumns
-    coded: SparseFeatures | DenseFeatures | DrawnFeatures
+    coded: LaidOut
     space: Any
     settings: Any
     weight: np.ndarray
@@ -279,6 +227,11 @@ class GrowingPlan:
     def n_examples(self) -> int:
         """Number of training examples."""
         return len(self.weight)
+
+    @cached_property
+    def cells(self) -> Any:
+        """The cells by which examples go down trees that have not seen them."""
+        return routed_cells(self.dataset.features)
 
     @property
     def trees_see_all(self) -> bool:
@@ -381,11 +334,7 @@ class GrowingData:
     n_jobs: int | None = None
     groups: np.ndarray | None = None
     # what has the same rows shares them
-    _codes: SharedCodes = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        if self._codes is None:
-            object.__setattr__(self, "_codes", SharedCodes(self.dataset.features))
+    _codes: dict[bool, Any] = field(default_factory=dict)
 
     def take(self, rows: np.ndarray) -> GrowingData:
         """Return some of the examples (a mask)."""
@@ -394,7 +343,7 @@ class GrowingData:
         weight = None if self.weight is None else self.weight[rows]
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
         dataset = self.dataset.take(rows)
-        return replace(self, dataset=dataset, weight=weight, groups=groups, _codes=SharedCodes(dataset.features))
+        return replace(self, dataset=dataset, weight=weight, groups=groups, _codes={})
 
     @property
     def labelled(self) -> GrowingData:
@@ -499,10 +448,10 @@ class GrowingData:
         n_tried = features_per_node(rules, dataset)
         settings, cells = rules.settings(n_tried), self._cells if on_cells else None
         kind, copied = feature_kind(dataset.features, cells, space, n_tried, rules.random_tests)
-        coded = self._codes.of_kind(kind, copied, cells, rules.random_tests, self.n_jobs)
+        coded = lay_out(dataset.features, kind, copied, cells, rules.random_tests, self.n_jobs, self._codes)
         task = get_task(dataset.task)
-        made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
-        plan = GrowingPlan(*made, self.groups)
+        arguments = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
+        plan = GrowingPlan(*arguments, self.groups)
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
             warnings.warn(
                 "extra trees without bootstrap that see all features, most of them binary, are nearly the same "

@@ -23,7 +23,6 @@ from omnirank.data.parquet import import_pyarrow
 from omnirank.data.table import Table, is_made_up
 from omnirank.ensembles.explanation import reasons
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.parts import ParquetFile
 from omnirank.shards.source import ShardSource
 from omnirank.tasks import get_task
 
@@ -148,7 +147,7 @@ def predict_shards(
     ----------
     model : PCTClassifier, PCTRegressor, PCTForestClassifier, PCTForestRegressor or PCTClusterer
         The fitted model, such as :func:`omnirank.load_model` reads it.
-    source : str, Path, sequence of them, pyarrow dataset or ShardedDataset
+    source : str, Path, sequence of them, or ShardedDataset
         As in :func:`omnirank.open_shards`; columns that the model does not know are not read.
     folder : str or Path
         Where predictions are written: a new or empty folder. Files are called like those of the source.
@@ -240,10 +239,10 @@ def _make_folder(folder: Path) -> None:
 
 
 def _file_names(parts: ShardSource) -> list[str]:
-    """Names of the parts' predictions: those of the parts, where these have names; no two are the same."""
+    """Names of the parts' predictions: those of the parts, where they are in one folder; no two are the same."""
     names = [
         part.path.relative_to(parts.folder).with_suffix(".parquet").as_posix()
-        if isinstance(part, ParquetFile) and parts.folder is not None
+        if parts.folder is not None
         else f"part-{number:05}.parquet"
         for number, part in enumerate(parts.parts)
     ]

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, choice
 from omnirank.core.registry import Method, register, unregister
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import is_sparse
-from omnirank.data.task_registry import TASKS
+from omnirank.data.task_registry import TASKS, TaskNames
 
 if TYPE_CHECKING:
     from omnirank.ensembles.errors import ErrorGrowth, ErrorMeasure, OutOfBag
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 
 # Keeps the stream of permutations apart from that of the same tree's growing.
 _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
+
+# Errors of the permutation score, and the tasks for which they are defined; any measure of the task is one, too.
+ERRORS = {
+    "auto": TASKS,
+    "accuracy": TaskNames("classes"),
+    "rrmse": TaskNames("numbers"),
+    "auprc": TaskNames("labels"),
+    "target": TaskNames("classes", "numbers", "labels", "mixed"),
+}
 
 
 class ScoreOptions(NamedTuple):
@@ -273,6 +283,29 @@ def get_score(importance: Any) -> Score:
     return SCORES[check("importance", importance, choice(*SCORES))]
 
 
+def check_error(error: str, task: str | None = None) -> None:
+    """Raise a ParameterError if there is no such error, or none for this task.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.scores import check_error
+    >>> check_error("rrmse", "classification")
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
+    """
+    from omnirank.tasks.measuring import MEASURES, measures_of
+
+    if isinstance(error, str) and error == "auto":
+        return
+    measures = MEASURES if task is None else [one.name for one in measures_of(task)]
+    if isinstance(error, str) and error in ERRORS and error not in measures:
+        tasks = ERRORS[error]
+        if task is not None and task not in tasks:
+            raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
+        return
+    check("permutation_error", error, choice(*dict.fromkeys([*ERRORS, *measures])))
+
+
 def computed_scores(*asked: str) -> tuple[str, ...]:
     """Return the names of the scores that a fit computes: those that cost nothing, and those that are asked for.
 
@@ -348,27 +381,17 @@ def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:
     return out
 
 
-def code_tests(plan: GrowingPlan, grown: Any) -> Any:
-    """Return the tests of a tree as kernels take them that route any training rows, seen by the tree or not."""
-    from omnirank.ensembles.kernels.permutation import threshold_cuts
-    from omnirank.trees.kernels.route import Tests
-    from omnirank.trees.tree import thresholds_of
-
-    threshold = thresholds_of(grown, plan.dataset.features)
-    cut = threshold_cuts(grown.feature, grown.cut, threshold, *plan.coded.values)
-    return Tests(grown.feature, cut, grown.right, grown.missing_left, cut, grown.subsets)
-
-
 def out_of_bag(plan: GrowingPlan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
     """Return tree i with its out-of-bag rows and their permutation; None where there are none."""
     from omnirank.ensembles.errors import OutOfBag
     from omnirank.ensembles.kernels.permutation import shuffle
+    from omnirank.trees.tree import routing_tests
 
     rows = np.flatnonzero(counts == 0).astype(np.uint32)
     if not len(rows):
         return None
     order = shuffle(rows, plan.dataset.n_features, kernel_seed(plan.entropy, i) ^ _PERMUTATION_KEY)
-    return OutOfBag(grown, code_tests(plan, grown), order)
+    return OutOfBag(grown, routing_tests(grown, plan.dataset.features), order)
 
 
 def permutation(tree: ScoredTree) -> FeatureScores:
@@ -436,8 +459,9 @@ class TreeScorer:
             from omnirank.ensembles.errors import error_measure
 
             measure = error_measure(plan, options.permutation_error, options.per_target)
-            _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
         scores = {name: SCORES[name] for name in names}
+        if any(score.needs_out_of_bag for score in scores.values()):
+            _ = plan.cells  # workers would each make their own
         return cls(plan, scores, options, measure, {name: score.prepare(plan) for name, score in scores.items()})
 
     @property

@@ -20,13 +20,13 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.resampling import dealt_folds
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.scores import mean_scores
-from omnirank.ensembles.unbiased import route, routed_cells
 from omnirank.tasks import ClusteringColumns, get_task, plain_columns
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.measuring import measure, measure_of
 from omnirank.trees.prediction import add_rows
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
+from omnirank.trees.tree import route
 
 # What a dict ``supervision`` may hold: how "cv" differs from the papers.
 _CHOICES = {"levels": listed(number(0, 1)), "folds": count(2), "measure": choice(None) | TEXT}
@@ -272,10 +272,11 @@ class _Comparison:
 @singledispatch
 def left_out_work(plan: GrowingPlan, pruning: Pruning | None) -> Callable[[int], tuple[np.ndarray, Any]]:
     """Return what grows tree i and predicts the examples that the plan leaves out; other plans have their own way."""
-    return partial(_left_out_means, plan, pruning, routed_cells(plan))
+    _ = plan.cells  # workers would each make their own
+    return partial(_left_out_means, plan, pruning)
 
 
-def _left_out_means(plan: GrowingPlan, pruning: Pruning | None, cells: Any, i: int) -> tuple[np.ndarray, Any]:
+def _left_out_means(plan: GrowingPlan, pruning: Pruning | None, i: int) -> tuple[np.ndarray, Any]:
     """Places of the examples that are left out, among themselves, and what tree i predicts for them.
 
     They go down the tree as they do for the score of a ranking: other kernels would have to be compiled.
@@ -283,7 +284,7 @@ def _left_out_means(plan: GrowingPlan, pruning: Pruning | None, cells: Any, i: i
     assert plan.left_out is not None
     left_out = np.flatnonzero(plan.left_out)
     grown = plan.pruned(pruning, i)
-    first, last, rows = route(plan, grown, left_out, cells)
+    first, last, rows = route(grown, plan.dataset.features, left_out, plan.cells)
     leaves = np.flatnonzero(grown.feature < 0)  # in preorder, as their rows are
     values, value_row = node_means(grown, plan.columns)
     return np.searchsorted(left_out, rows), values[np.repeat(value_row[leaves], last[leaves] - first[leaves])]

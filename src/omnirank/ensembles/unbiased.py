@@ -18,7 +18,7 @@ from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
 from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
-from omnirank.trees.tree import thresholds_of
+from omnirank.trees.tree import route
 
 # Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
 _MOST_CELLS = 2**21
@@ -118,26 +118,25 @@ def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, described: 
     from omnirank.ensembles.kernels.unbiased import NodeRows
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    starts, ends, ordered = route(plan, grown, unseen, described.cells)
+    starts, ends, ordered = route(grown, plan.dataset.features, unseen, plan.cells)
     outside = NodeRows(starts, ends, ordered, plan.weight[ordered])
     counted = outside if described.shares is None else outside._replace(row_weight=described.shares[ordered])
     return NodeRows(first, last, rows, grown.row_weight), outside, counted
 
 
 class DescribedParts(NamedTuple):
-    """The columns of the target (without one, those of the features), the features beside a target, and all cells.
+    """The columns of the target (without one, those of the features), and the features beside a target.
 
     ``shares`` are those of rows in the weight of their group; None: all weights are 1, as are these.
     """
 
     own: tuple[_Columns, ...]
     features: tuple[_Columns, ...]
-    cells: Any
     shares: np.ndarray | None
 
 
 def described_parts(plan: GrowingPlan) -> DescribedParts:
-    """Return what the scores of all trees of a plan need: columns that judge tests, centred and scaled, and cells.
+    """Return what the scores of all trees of a plan need: columns that judge tests, centred and scaled.
 
     A column is scaled by sqrt(lambda N0 / K0), as for Genie3.
     """
@@ -148,7 +147,7 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
     if plan.groups is not None or (plan.weight != 1).any():
         of_groups = plan.group_weight[plan.in_groups(np.arange(plan.n_examples))]
         shares = plan.weight / np.where(of_groups > 0, of_groups, 1.0)
-    return DescribedParts(own, beside, routed_cells(plan), shares)
+    return DescribedParts(own, beside, shares)
 
 
 def credit_at_root(
@@ -223,9 +222,7 @@ def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
             if len(some):
                 values = part.dense(some)
                 unknown = np.isnan(values)
-                total = np.full(len(some), plan.weight.sum())
-                if unknown.any():
-                    total -= plan.weight @ unknown
+                total = plan.weight @ ~unknown  # no difference: light rows may be the only known ones
                 values[unknown] = 0.0
                 values -= (plan.weight @ values) / total
                 values *= plan.weight[:, None]
@@ -468,50 +465,3 @@ def _sparse_columns(
     matrix.eliminate_zeros()
     matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
     return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable)
-
-
-# -- which nodes the examples reach that a tree has not seen ------------------------------------------------
-
-
-def routed_cells(plan: GrowingPlan) -> Any:
-    """Return the cells by which rows go down trees: those of a dense table, else the codes made to grow trees."""
-    from omnirank.trees.kernels.route import CodedCells, TableCells
-
-    table = plan.dataset.features
-    if table.is_sparse:
-        return CodedCells(plan.coded.routing, *plan.coded.values, plan.coded.routing.nominal)
-    return TableCells(_block(table.numeric), _block(table.codes), table.slots.astype(np.int64), table.is_nominal)
-
-
-def _block(matrix: np.ndarray) -> Any:
-    from omnirank.trees.kernels.route import Block
-
-    if matrix.flags.f_contiguous:
-        return Block(matrix.ravel(order="F"), 1, len(matrix))
-    return Block(np.ascontiguousarray(matrix).ravel(), matrix.shape[1], 1)
-
-
-def route(plan: GrowingPlan, grown: Any, rows: np.ndarray, cells: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where the rows of each node start and end, and the rows in that order.
-
-    Parameters
-    ----------
-    plan : GrowingPlan
-        What the tree was grown from.
-    grown : GrownTree
-        The tree.
-    rows : ndarray of int
-        Training examples that it has not seen.
-    cells
-        What :func:`routed_cells` returns.
-    """
-    from omnirank.trees.kernels.route import Tests, route_rows
-
-    thresholds = thresholds_of(grown, plan.dataset.features)
-    tests = Tests(grown.feature, thresholds, grown.right, grown.missing_left, grown.cut, grown.subsets)
-    # Memory is allocated here, outside the kernel: compiling NumPy's constructors takes longer than calling them.
-    first, last = np.zeros((2, len(thresholds)), np.int64)
-    last[0] = len(rows)
-    ordered = rows.astype(np.int64)
-    route_rows(tests, cells, first, last, ordered, np.empty_like(ordered))
-    return first, last, ordered

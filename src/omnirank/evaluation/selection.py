@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +74,8 @@ class SelectionCurve(Shown):
         Its direction.
     judged_by : str
         Who predicts: "neighbors" or "forest".
+    constant : array-like of shape (n_folds,), optional
+        The measure of a prediction that is the same for all examples.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class SelectionCurve(Shown):
     measure: str
     larger_is_better: bool
     judged_by: str
+    constant: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         sizes = np.array(self.sizes, dtype=np.int64)
@@ -137,6 +141,15 @@ class SelectionCurve(Shown):
         return int(self.sizes[np.argmax(self._gains >= needed - _ROUNDING * abs(self.means[self._best]))])
 
     @property
+    def beats_constant(self) -> bool:
+        """Whether the best mean is better than that of a constant prediction; also true where this is not known."""
+        return not self._gains[self._best] <= (self._constant if self.larger_is_better else -self._constant)
+
+    @property
+    def _constant(self) -> float:
+        return np.nan if self.constant is None else float(over_folds(np.asarray(self.constant)[:, None])[0][0])
+
+    @property
     def _gains(self) -> np.ndarray:
         """Means, larger for better; undefined ones are never chosen."""
         means = self.means
@@ -171,6 +184,9 @@ class SelectionCurve(Shown):
             compared = "the best of all sizes"
         else:
             compared = f"the best is {self._shown(best)} with {self.best_size}"
+        if not self.beats_constant:
+            said = f"no number of the {n} features predicts better than a constant"
+            reached, compared = f"{title} {self._shown(best)} with {self.best_size}", f"a constant {self._constant:.3f}"
         return f"{said}: {reached}, {compared} ({self.n_folds} folds, by {by})"
 
     def _shown(self, i: int) -> str:
@@ -477,7 +493,8 @@ def selection_curve(
         for told in (re.escape(ONE_VALUE), "there is nothing to test"):
             warnings.filterwarnings("ignore", f".*{told}", UserWarning)
         values = run_refits(judged, ranker, folds, n_jobs, "judging numbers of features")
-    return SelectionCurve(np.array(tried), np.array(values), shown.name, shown.larger_is_better, by)
+    *of_sizes, constant = np.transpose(values)
+    return SelectionCurve(np.array(tried), np.transpose(of_sizes), shown.name, shown.larger_is_better, by, constant)
 
 
 def _tried_sizes(dataset: Dataset, sizes: Sequence[int] | None) -> list[int]:
@@ -555,7 +572,7 @@ def _entropy(random_state: RandomState, ranker: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """Ranks the features on the training part of a fold and measures each number of top features on its test part."""
+    """Measures, on the test part of a fold, each number of top features of the training part, and a constant."""
 
     dataset: Dataset
     by: str
@@ -579,20 +596,24 @@ class _Judged:
             places = last | {name: most - i for i, name in enumerate(names)}
             scores = np.array([places[name] for name in ranking.names], np.float64)
             ranking = Ranking(ranking.names, scores, ranking.method)  # places: no sums, errors or p values fit them
-        sizes = [min(size, most) for size in self.sizes]
-        if self.by == "neighbors" and isinstance(parts.train, RelationalDataset):
-            return [self._by_relations(ranking, size, parts) for size in sizes]
-        if self.by == "forest":
-            return [self._by_forest(ranking, size, parts, n_jobs) for size in sizes]
-        # weights would hide how many features there are
-        same = {"n_neighbors": self.n_neighbors, "weighted": False, "scaled": True, "n_jobs": n_jobs}
-        return [judge(ranking, parts, same | {"top": size})[self.measure] for size in sizes]
+        by_neighbors = self._by_relations if isinstance(parts.train, RelationalDataset) else self._by_neighbors
+        judged = self._by_forest if self.by == "forest" else partial(by_neighbors, n_neighbors=self.n_neighbors)
+        values = [judged(ranking, min(size, most), parts, n_jobs) for size in self.sizes]
+        # all examples as neighbours predict the same everywhere
+        return [*values, by_neighbors(ranking, 1, parts, n_jobs, n_neighbors=parts.train.n_examples)]
 
-    def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts) -> float:
+    def _by_neighbors(
+        self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None, n_neighbors: int
+    ) -> float:
+        # weights would hide how many features there are
+        same = {"n_neighbors": n_neighbors, "weighted": False, "scaled": True, "n_jobs": n_jobs}
+        return float(judge(ranking, parts, same | {"top": size})[self.measure])
+
+    def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts, _: int | None, n_neighbors: int) -> float:
         from omnirank.evaluation.relational import RelationalNeighbors
 
         alike = Ranking(ranking.names, (ranking.ranks <= size).astype(np.float64), ranking.method)
-        return float(judge(RelationalNeighbors(alike, parts.train, self.n_neighbors), parts, {})[self.measure])
+        return float(judge(RelationalNeighbors(alike, parts.train, n_neighbors), parts, {})[self.measure])
 
     def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         kept = np.flatnonzero(ranking.ranks <= size)

@@ -192,6 +192,8 @@ class BaseRanker(_TableSelector, auto_wrap_output_keys=()):  # type: ignore[call
                     dataset, weights = dataset.take(weights > 0), weights[weights > 0]
                 more = (weights,)
             if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
+                if not dataset.labelled.any():
+                    raise DataError("sample_weight: all examples with a known target weigh 0")
                 dataset, more = labelled_part(dataset, more)
             self._take_rankings(self._rank(dataset, *more), dataset.task)
             self._choose_features(dataset, *more)

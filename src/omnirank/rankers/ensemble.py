@@ -24,21 +24,20 @@ from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, fingerprint_of
 from omnirank.data.notes import caller_outside
-from omnirank.ensembles.errors import check_error
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingRules, features_per_node
 from omnirank.ensembles.run import (
     MOST_TREES,
     AskedLevel,
     DealtSamples,
     Limits,
+    ScoreSums,
     ScoreWork,
     TreeRun,
     WholeData,
     converged,
     growing_samples,
 )
-from omnirank.ensembles.score_sums import ScoreSums
-from omnirank.ensembles.scores import ScoreOptions, computed_scores, get_score
+from omnirank.ensembles.scores import ScoreOptions, check_error, computed_scores, get_score
 from omnirank.ensembles.supervision import (
     RANKING_LEVELS,
     SUPERVISION,

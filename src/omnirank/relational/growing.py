@@ -25,7 +25,7 @@ from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import FEW, empty_as_missing, feature_columns
 from omnirank.relational.paths import Feature, Path, new_steps
-from omnirank.trees.codes import DenseFeatures, code_features
+from omnirank.trees.layout import FeatureCodes, code_features
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
 
 # Bytes of the values that are computed at a time; codes, which are kept, take a quarter of that.
@@ -34,7 +34,7 @@ _VALUES_AT_ONCE = 2**26
 
 @dataclass(frozen=True, eq=False)
 class CodedBlock:
-    """The features of one path, coded (see :class:`omnirank.trees.codes.DenseFeatures`).
+    """The features of one path, coded (see :class:`omnirank.trees.layout.FeatureCodes`).
 
     Attributes
     ----------
@@ -109,7 +109,6 @@ def code_groups(
 def _coded(groups: list[tuple[Any, ...]], columns: Callable[[list[Any]], Table]) -> list[CodedBlock]:
     table = columns([feature for group in groups for feature in group])
     coded = code_features(table, n_jobs=1)  # a part of what workers do
-    assert isinstance(coded, DenseFeatures)
     found, start = [], 0
     for group in groups:
         part = slice(start, start + len(group))
@@ -267,13 +266,13 @@ class CandidateTable:
         The path.
     blocks : tuple of CodedBlock
         The features, path by path.
-    coded : DenseFeatures
+    coded : FeatureCodes
         Their codes as one block.
     """
 
     inherited: tuple[Any, ...]
     blocks: tuple[CodedBlock, ...]
-    coded: DenseFeatures
+    coded: FeatureCodes
 
     @classmethod
     def of(cls, inherited: tuple[Any, ...], blocks: Sequence[CodedBlock]) -> CandidateTable:
@@ -281,16 +280,15 @@ class CandidateTable:
         n_levels = np.concatenate([block.n_levels for block in blocks])
         distinct = np.concatenate([block.distinct for block in blocks])
         codes = np.concatenate(_of_one_type([block.codes for block in blocks]))
-        nothing = Table((), (), np.empty((codes.shape[1], 0)), np.empty((codes.shape[1], 0), np.int32))
         starts = np.cumsum([0, *(len(block.features) for block in blocks)]).tolist()
         # views, which take no memory of their own
         views = (replace(block, codes=codes[a:b]) for block, a, b in zip(blocks, starts, starts[1:], strict=False))
-        return cls(inherited, tuple(views), DenseFeatures(nothing, codes, n_levels, distinct))
+        return cls(inherited, tuple(views), FeatureCodes(codes, n_levels, distinct))
 
-    @property
+    @cached_property
     def cells(self) -> Any:
         """The codes as the growing kernel takes them."""
-        return self.coded.cells
+        return self.coded.cells()
 
     def equal_tests(self, one: np.ndarray, two: np.ndarray, inherited: Path) -> tuple[tuple[Feature, float], ...]:
         """Return the simplest features with a test that divides a node into these halves, and their shares of credit.
@@ -499,7 +497,7 @@ def grow_tree(
     """Grow a tree on the examples of positive weight.
 
     A node is what it is in any other tree, with the same random state: where all nodes have the same candidates, the
-    tree is that of :func:`omnirank.trees.kernels.grow_tree.grow`, bit for bit.
+    tree is that of :func:`omnirank.trees.kernels.grow.grow`, bit for bit.
 
     Parameters
     ----------

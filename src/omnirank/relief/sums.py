@@ -148,11 +148,7 @@ def _block_sums(rule: PairRule, pairs: PairBlock, leave_out: bool) -> _Part:
     cells = rule.search.cells
     sums = np.zeros((4 if leave_out else 2, cells.n_features))
     if isinstance(cells, SparseCells):
-        given = cells.stored, pairs.rows, pairs.ids, pairs.weights, pairs.products
-        if leave_out:
-            kernels.accumulate_stored_known(*given, sums)
-        else:
-            kernels.accumulate_stored(*given, sums[1], sums[0])
+        kernels.accumulate_stored(cells.stored, pairs.rows, pairs.ids, pairs.weights, pairs.products, leave_out, sums)
     else:
         plain = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
         numbers = plain, cells.n_numeric, pairs.rows, pairs.ids, pairs.weights, pairs.products

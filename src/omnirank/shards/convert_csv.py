@@ -133,15 +133,11 @@ def _typed(
     nominal: ColumnChoice | None,
     separator: str | None,
     missing: Sequence[str],
-    decimal: str,
-    thousands: str,
-    censored: str,
-    units: str,
-    **layout: Any,
+    **reading: Any,
 ) -> tuple[DelimitedText, dict[int, str]]:
     """The text, and what each column that is not left out holds."""
-    form = NumberFormat(decimal, thousands, censored, units)
-    file = DelimitedText(path, separator or "", missing_cells(missing), **layout, format=form)
+    form = NumberFormat(**{name: reading.pop(name) for name in NumberFormat.__dataclass_fields__})
+    file = DelimitedText(path, separator or "", missing_cells(missing), format=form, **reading)
     if file.n_rows <= 0:
         file.fail("there is no row of data", file.last_line)
     left_out = set() if ignore is None else set(choose_columns(ignore, file.names, "ignore"))

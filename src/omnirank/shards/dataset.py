@@ -254,10 +254,8 @@ class ShardedDataset(PickledWithoutCaches):
         return tuple(name for name in self.feature_names if self._summary.columns[name].n_values < 2)
 
     @property
-    def fingerprint(self) -> str | None:
-        """Hash of the files and of which of their columns are what; None where nothing tells whether they change."""
-        if self.source.fingerprint is None:
-            return None
+    def fingerprint(self) -> str:
+        """Hash of the files and of which of their columns are what."""
         text = repr([self.source.fingerprint, self.task, self.feature_names, self.target_names])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -399,7 +397,7 @@ def open_shards(
     scratch: PathLike | None = None,
     name: str | None = None,
 ) -> ShardedDataset:
-    """Open data that need not fit in memory: Parquet files or a pyarrow dataset.
+    """Open data that need not fit in memory: Parquet files.
 
     All parts are looked at before any work: those whose columns or types differ are named in the error. One pass over
     the rows then finds levels, ranges, means, variances and missing cells, which are kept beside the files (in the
@@ -407,9 +405,8 @@ def open_shards(
 
     Parameters
     ----------
-    source : str, Path, sequence of them, or pyarrow dataset
-        A folder (all Parquet files below it), a pattern such as ``"parts/*.parquet"``, or files; or a
-        ``pyarrow.dataset.Dataset``, whose folders may stand for columns. ``omnirank convert``
+    source : str, Path or sequence of them
+        A folder (all Parquet files below it), a pattern such as ``"parts/*.parquet"``, or files. ``omnirank convert``
         makes a folder of Parquet files of a CSV file of any size.
     target, features, key, ignore, nominal
         Which columns are what, as in :func:`omnirank.load`.

@@ -22,7 +22,7 @@ from omnirank.data.columns import table_from, typed_table
 from omnirank.data.files import memory_size
 from omnirank.data.parquet import import_pyarrow, own_facts, own_metadata, rounded_names
 from omnirank.data.table import Table, refuse_rounded
-from omnirank.shards.parts import ParquetFile, Part, parts_of, release_unused
+from omnirank.shards.parts import Part, parts_of, release_unused
 
 # A block has at most so many rows, however much memory there is: larger ones leave the processor's caches.
 _MOST_ROWS = 2**18
@@ -60,7 +60,7 @@ class ShardSource:
 
     Parameters
     ----------
-    source : str, Path, sequence of them, or pyarrow dataset
+    source : str, Path or sequence of them
         As in `omnirank.shards.parts.parts_of`.
     nominal : column choice, optional
         Columns of numbers that are to be taken as nominal.
@@ -97,11 +97,9 @@ class ShardSource:
         return int(self.starts[-1])
 
     @cached_property
-    def fingerprint(self) -> str | None:
-        """Hash of the names, sizes, times and types of all parts; None where nothing tells whether they change."""
+    def fingerprint(self) -> str:
+        """Hash of the names, sizes, times and types of all parts."""
         states = [part.state for part in self.parts]
-        if any(state is None for state in states):
-            return None
         names = [_relative(part.name, self.folder) for part in self.parts]
         text = json.dumps([names, states, self.columns.facts])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -119,9 +117,8 @@ class ShardSource:
     @cached_property
     def reading_bytes(self) -> int:
         """What reading takes for each column, whatever the rows of a batch."""
-        known = [part.facts.column_bytes for part in self.parts]
-        found = [_MOST_READING_BYTES if n_bytes is None else _READING_COPIES * n_bytes for n_bytes in known]
-        return min(max([1, *found]), _MOST_READING_BYTES)
+        largest = max((part.facts.column_bytes for part in self.parts), default=0)
+        return min(max(1, _READING_COPIES * largest), _MOST_READING_BYTES)
 
     @property
     def columns_at_once(self) -> int:
@@ -213,7 +210,7 @@ def _folder_of(source: Any, parts: Sequence[Part]) -> Path | None:
     """The folder beside whose files something may be kept."""
     if isinstance(source, str | Path) and Path(source).is_dir():
         return Path(source)
-    folders = {part.path.parent if isinstance(part, ParquetFile) else None for part in parts}
+    folders = {part.path.parent for part in parts}
     (folder, *others) = islice(folders, 2)
     return None if others else folder
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, OmnirankError, logger, setting
-from omnirank.core.files import check_heading, own_heading, parsed_json, replacing
+from omnirank.core.files import replacing
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.data.columns import number_levels
-from omnirank.data.models import JsonFields, value_to_json
 from omnirank.data.table import LARGEST_EXACT, Levels, Table
 from omnirank.shards.source import Columns, ShardSource, Stretch
 
@@ -27,7 +26,7 @@ _MOST_CLASSES = 10**6
 _STRETCH_ROWS = 2**18
 _BATCH_ROWS = 2**16
 _AT_ONCE = 8
-_FORMAT = "omnirank-shards"
+# Of the files in which summaries are kept.
 _VERSION = 1
 # Folder beside the files in which things are kept.
 KEPT_FOLDER = ".omnirank"
@@ -214,10 +213,7 @@ def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] 
     n_labelled = 0
     # by stretches whatever the workers, and in their order: so the sums are always the same
     tasks = list(product(_at_a_time(source, names, counted), source.stretches(_STRETCH_ROWS)))
-    # what is no file may be in the memory of this process only
-    of_files = source.fingerprint is not None
-    parts = run_parallel(work, tasks, description="reading shards") if of_files else map(work, tasks)
-    for part in parts:
+    for part in run_parallel(work, tasks, description="reading shards"):
         n_labelled += part.n_labelled
         for name, column in part.columns.items():
             columns[name].merge(column, name)
@@ -286,7 +282,7 @@ def summary_of(source: ShardSource, names: Sequence[str], targets: Sequence[str]
     if path is not None and path.exists():
         try:
             return _read(path, source, names)
-        except (OmnirankError, OSError, ValueError, TypeError, LookupError) as problem:
+        except (OSError, ValueError, TypeError, LookupError) as problem:
             logger.info("%s is made anew: %s", path, problem)
     summary = summarize(source, names, targets)
     for part in source.parts:
@@ -297,45 +293,30 @@ def summary_of(source: ShardSource, names: Sequence[str], targets: Sequence[str]
 
 
 def _path(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> Path | None:
-    if source.folder is None or source.fingerprint is None:
+    if source.folder is None:
         return None
-    text = json.dumps([source.fingerprint, list(names), list(targets)])
-    name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return source.folder / KEPT_FOLDER / f"{name}.json"
+    text = json.dumps([_VERSION, source.fingerprint, list(names), list(targets)])
+    return source.folder / KEPT_FOLDER / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
 def _write(summary: Summary, path: Path) -> None:
+    columns = {name: [_pairs(value) for value in vars(own).values()] for name, own in summary.columns.items()}
     try:
-        columns = {
-            name: value_to_json(vars(column) | {"levels": list(column.levels.items())}, name)
-            for name, column in summary.columns.items()
-        }
-        document = own_heading(_FORMAT, _VERSION) | {
-            "n_rows": summary.n_rows,
-            "n_labelled": summary.n_labelled,
-            "columns": columns,
-        }
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as file:
-            file.write(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    except (OmnirankError, OSError) as problem:  # a folder that may only be read, levels that JSON does not hold
+            file.write(json.dumps([summary.n_labelled, columns]).encode())
+    except (OmnirankError, OSError, TypeError) as problem:  # a folder that may only be read, levels JSON does not hold
         logger.info("what was found is not kept: %s", problem)
 
 
+def _pairs(value: Any) -> Any:
+    return list(value.items()) if isinstance(value, dict) else value
+
+
 def _read(path: Path, source: ShardSource, names: Sequence[str]) -> Summary:
-    text = path.read_bytes().decode("utf-8", "surrogatepass")
-    versions = range(_VERSION, _VERSION + 1)
-    heading = check_heading(parsed_json(text, path), _FORMAT, versions, what="a summary", path=path)
-    document = JsonFields(heading, path)
-    if document.get("n_rows") != source.n_rows:
-        document.refuse("it is of other data", "n_rows")
-    columns = document.part("columns")
-    return Summary(
-        source.n_rows, int(document.number("n_labelled")), {name: _column(columns.value(name)) for name in names}
-    )
-
-
-def _column(facts: dict[str, Any]) -> ColumnSummary:
-    levels = {level: [int(count), int(part)] for level, (count, part) in facts["levels"]}
-    numbers = {key: float(facts[key]) for key in ("origin", "offset", "deviations", "low", "high")}
-    return ColumnSummary(**facts | numbers | {"n_known": int(facts["n_known"]), "levels": levels})
+    n_labelled, columns = json.loads(path.read_bytes())
+    summaries = {}
+    for name in names:
+        values: list[Any] = [dict(value) if isinstance(value, list) else value for value in columns[name]]
+        summaries[name] = ColumnSummary(**dict(zip(vars(ColumnSummary()), values, strict=True)))
+    return Summary(source.n_rows, n_labelled, summaries)

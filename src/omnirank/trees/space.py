@@ -161,7 +161,8 @@ def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> A
 
 
 def _all_known(kind: str, values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
-    centred = np.subtract(values, _centres(values, weight), order="C")
+    centred = np.array(values, np.float64, order="C")  # sums of rows depend on the order in memory
+    centred -= _centres(centred, weight)
     centred *= scale
     return _dense(kind, centred)
 

@@ -242,6 +242,57 @@ def routing_matrix(table: Table, rows: slice | None = None) -> np.ndarray:
     return matrix
 
 
+def routed_cells(table: Table) -> Any:
+    """Return the cells of a table, not copied where that is possible, as kernels read them that route single rows."""
+    from omnirank.trees.kernels.route import StoredCells, TableCells
+
+    if table.is_sparse:
+        rows = table.matrix.tocsr()
+        return StoredCells(rows.indptr, rows.indices, rows.data, table.is_nominal)
+    return TableCells(_block(table.numeric), _block(table.codes), table.slots.astype(np.int64), table.is_nominal)
+
+
+def _block(matrix: np.ndarray) -> Any:
+    from omnirank.trees.kernels.route import Block
+
+    if matrix.flags.f_contiguous:
+        return Block(matrix.ravel(order="F"), 1, len(matrix))
+    return Block(np.ascontiguousarray(matrix).ravel(), matrix.shape[1], 1)
+
+
+def routing_tests(grown: Any, table: Table) -> Any:
+    """Return the tests of a grown tree as kernels take them, by which any rows of the table go down the tree."""
+    from omnirank.trees.kernels.route import Tests
+
+    threshold = thresholds_of(grown, table)
+    return Tests(grown.feature, threshold, grown.right, grown.missing_left, grown.cut, grown.subsets)
+
+
+def route(grown: Any, table: Table, rows: np.ndarray, cells: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where the rows of each node start and end, and the rows in that order.
+
+    Parameters
+    ----------
+    grown : GrownTree
+        The tree.
+    table : Table
+        The features it was grown from.
+    rows : ndarray of int
+        Examples that it has not seen.
+    cells
+        What :func:`routed_cells` returns.
+    """
+    from omnirank.trees.kernels.route import route_rows
+
+    tests = routing_tests(grown, table)
+    # Memory is allocated here, outside the kernel: compiling NumPy's constructors takes longer than calling them.
+    first, last = np.zeros((2, len(tests.feature)), np.int64)
+    last[0] = len(rows)
+    ordered = rows.astype(np.int64)
+    route_rows(tests, cells, first, last, ordered, np.empty_like(ordered))
+    return first, last, ordered
+
+
 # -- files ----------------------------------------------------------------------------------------------------
 
 

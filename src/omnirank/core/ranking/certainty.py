@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 
 CONFIDENCE = 0.95
-# The sentence is about the largest certain number up to this one, which people look at, and names some others.
+# The sentence is about the largest certain number up to this one, which people look at.
 _LOOKED_AT = 20
-_TOLD = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +45,7 @@ class Certainty(Shown):
     --------
     >>> from omnirank.core.ranking.certainty import Certainty
     >>> Certainty((1, 5), 0.95, 40).summary
-    'More trees would not change the top 5 (95 % confident, 40 trees), nor the top feature'
+    'More trees would not change the top 5 (95 % confident, 40 trees)'
     >>> Certainty((), 0.95, 20).summary
     'More trees could still change the top features (20 trees)'
     """
@@ -68,26 +67,14 @@ class Certainty(Shown):
     @property
     def summary(self) -> str:
         """The result in words."""
-        k, further = self.size, [k for k in self.sizes if k != self.size]
-        trees = counted(self.n_trees, "tree")
+        k, trees = self.size, counted(self.n_trees, "tree")
         if not k:
             sentence = f"More trees could still change the top features ({trees})"
         else:
             top = "the top feature" if k == 1 else f"the top {k}"
             confident = f"{100 * self.confidence:g} % confident, {trees}"
-            sentence = f"More trees would not change {top} ({confident}){_nor(further)}"
+            sentence = f"More trees would not change {top} ({confident})"
         return "; ".join(part for part in (sentence, self.remark) if part)
-
-
-def _nor(sizes: Sequence[int]) -> str:
-    """The other numbers in words: the smallest, and how many more there are."""
-    if not sizes:
-        return ""
-    if sizes == [1]:
-        return ", nor the top feature"
-    *most, last = [str(k) for k in sizes[:_TOLD]]
-    more = f", and {len(sizes) - _TOLD} others" if len(sizes) > _TOLD else ""
-    return f", nor the top {', '.join(most)}{' and ' if most else ''}{last}{more}"
 
 
 def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str = "") -> Certainty:

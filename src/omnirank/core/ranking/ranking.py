@@ -266,7 +266,7 @@ class Ranking(Shown):
         --------
         >>> import omnirank as om
         >>> om.EnsembleRanker(random_state=0).fit(om.datasets.load_sample("iris")).ranking_.certainty().summary
-        'More trees would not change the top 3 (95 % confident, 100 trees), nor the top 1 and 2'
+        'More trees would not change the top 3 (95 % confident, 100 trees)'
         """
         return certainty_of(self, confidence)
 

@@ -14,7 +14,7 @@ from omnirank.core.errors import FileFormatError
 from omnirank.core.types import PathLike
 from omnirank.data.arff.header import parse_header
 from omnirank.data.arff.rows import DenseRows, SparseRows, lines_with_rows
-from omnirank.data.files import BLOCK_BYTES, Content, LineBlocks, TextSource, check_duplicates_option
+from omnirank.data.files import Content, LineBlocks, TextSource, check_duplicates_option
 from omnirank.data.hierarchy.clus import declare_labels
 from omnirank.data.mulan import labels_of_relation
 
@@ -31,8 +31,6 @@ def read_arff(
     first_index: int = 0,
     duplicates: str = "error",
     encoding: str = "utf-8",
-    exact: bool = False,
-    block_bytes: int = BLOCK_BYTES,
 ) -> Content:
     """Read an ARFF file, plain or gzipped.
 
@@ -60,10 +58,6 @@ def read_arff(
         ...
     encoding : str
         The encoding of the file.
-    exact : bool
-        Read row by row, without the fast reading of whole blocks. The result is the same.
-    block_bytes : int
-        How much text is held at a time.
 
     Returns
     -------
@@ -86,7 +80,7 @@ def read_arff(
     """
     path = Path(path)
     check_duplicates_option(duplicates)
-    text = LineBlocks(TextSource(path, encoding), block_bytes)
+    text = LineBlocks(TextSource(path, encoding))
     declare = partial(
         declare_labels, kind=hierarchy_kind, separator=hierarchy_separator, empty=empty_label_set, no_label=no_label
     )
@@ -95,7 +89,7 @@ def read_arff(
     if is_sparse is None:
         raise FileFormatError("there is no row after @data", path=path)
     rows = (SparseRows if is_sparse else DenseRows)(header.attributes, path, first_index)
-    rows.read(blocks, exact=exact)
+    rows.read(blocks)
     labels = None
     if rows.label_column is not None:
         labels = replace(header.attributes[rows.label_column].labels, rows=tuple(rows.labels))  # type: ignore[type-var]

@@ -23,10 +23,10 @@ _NUMERIC = ("numeric", "real", "integer")
 _LINE_END = re.compile(r"$")
 _FORMAT_END = re.compile(r"%")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
-_PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
+_PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|'|%")
 # Letters of Java's SimpleDateFormat, and what Python writes for them; three digits are milliseconds in both.
-_LETTERS = "yy yyyy M MM MMM MMMM d dd H HH h hh m mm s ss SSS a E EE EEE EEEE Z X XX XXX D DD DDD"
-_CODES = "%y %Y %m %m %b %B %d %d %H %H %I %I %M %M %S %S %f %p %a %a %a %A %z %z %z %z %j %j %j"
+_LETTERS = "% yy yyyy M MM MMM MMMM d dd H HH h hh m mm s ss SSS a E EE EEE EEEE Z X XX XXX D DD DDD"
+_CODES = "%% %y %Y %m %m %b %B %d %d %H %H %I %I %M %M %S %S %f %p %a %a %a %A %z %z %z %z %j %j %j"
 _DIRECTIVES = dict(zip(_LETTERS.split(), _CODES.split(), strict=True))
 # Name and entries of a hierarchical attribute to its hierarchy and notes.
 Declare = Callable[[str, Sequence[str]], tuple[HierarchicalAttribute, tuple[str, ...]]]
@@ -248,22 +248,15 @@ def date_reader(pattern: str) -> Callable[[str], float]:
 
 
 def _strptime_format(pattern: str) -> str:
-    parts, at = [], 0
-    while at < len(pattern):
-        match = _PIECE.match(pattern, at)
-        if match is None:
-            raise ValueError(f"the date format {pattern!r} has an unclosed quote")
-        at = match.end()
-        piece, letter = match[0], match[2]
-        if match[1] is not None:
-            parts.append((match[1].replace("''", "'") or "'").replace("%", "%%"))
-        elif letter is None:
-            parts.append(piece.replace("%", "%%"))
-        else:
-            directive = _DIRECTIVES.get(piece)
-            if directive is None:
-                raise ValueError(f"the date format {pattern!r} uses {piece!r}, which is not supported")
-            if directive in parts:
-                raise ValueError(f"the date format {pattern!r} has {piece!r} twice")
-            parts.append(directive)
-    return "".join(parts)
+    def directive(match: re.Match[str]) -> str:
+        if match[1] is not None:  # quoted, where two quotes are one
+            return (match[1].replace("''", "'") or "'").replace("%", "%%")
+        if match[0] not in _DIRECTIVES:
+            raise ValueError(f"the date format {pattern!r} uses {match[0]!r}, which is not supported")
+        return _DIRECTIVES[match[0]]
+
+    directives = _PIECE.sub(directive, pattern)
+    codes = re.findall("%[A-Za-z]", directives.replace("%%", ""))
+    if len(set(codes)) < len(codes):
+        raise ValueError(f"the date format {pattern!r} names a part of a date twice")
+    return directives

@@ -75,10 +75,10 @@ class Rows(ABC):
         """Columns of the table, in the order of the file."""
         return sorted(self.numbers + self.nominals)
 
-    def read(self, blocks: Iterable[tuple[int, bytes]], *, exact: bool = False) -> None:
-        """Read blocks of rows; ``exact`` reads every row by itself (the same result, slower)."""
+    def read(self, blocks: Iterable[tuple[int, bytes]]) -> None:
+        """Read blocks of rows."""
         for first_line, block in blocks:
-            plain = None if exact or self._exact_only else _without_comments(block)
+            plain = None if self._exact_only else _without_comments(block)
             if plain is None or (plain and not self._add_block(plain)):
                 lines = enumerate(lines_with_rows(first_line, block), start=self.n_rows)
                 rows = [self._row(number, self._unweighted(line, row)) for row, (number, line) in lines]

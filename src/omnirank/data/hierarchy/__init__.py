@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from omnirank.core.errors import DataError, DataTypeError, setting
+from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.immutable import PickledWithoutCaches, first_repeated
-from omnirank.core.parameters import TEXT, check, choice, number
+from omnirank.core.parameters import TEXT, check, number
 from omnirank.core.text import counted, similar_names
 from omnirank.data.containers import checked_sparse, unmasked
 
-_BLOCK_CELLS = 1 << 24  # cells of a block of rows that is made dense: 16 MiB of booleans
+_BLOCK_CELLS = 1 << 22  # cells of a block of rows of a sparse matrix that is made dense
 _MOST_SHOWN = 10
 _Downwards = Sequence[tuple[int, Sequence[int]]]  # each label with its parents, parents before children
 
@@ -69,10 +69,10 @@ class Hierarchy(PickledWithoutCaches):
     # -- construction -------------------------------------------------------------------------------
 
     @classmethod
-    def from_paths(
-        cls, paths: Iterable[Any], separator: str = "/", *, implied: Literal["add", "error"] = "add"
-    ) -> Hierarchy:
+    def from_paths(cls, paths: Iterable[Any], separator: str = "/") -> Hierarchy:
         """Build a tree from paths; the full paths are the label names.
+
+        A prefix that is not listed itself is added, right before the first path that needs it.
 
         Parameters
         ----------
@@ -81,9 +81,6 @@ class Hierarchy(PickledWithoutCaches):
             ``dict.fromkeys(paths)``); the order is kept.
         separator : str
             What stands between the levels of a path.
-        implied : {"add", "error"}
-            What to do with a prefix that is not listed itself: add it, right before the first path that
-            needs it, or raise.
 
         Examples
         --------
@@ -93,7 +90,6 @@ class Hierarchy(PickledWithoutCaches):
         >>> Hierarchy.from_paths(["a.b.c"], separator=".").labels
         ('a', 'a.b', 'a.b.c')
         """
-        check("implied", implied, choice("add", "error"))
         check("separator", separator, TEXT)
         listed = _names(paths, "path")
         known = set(listed)
@@ -104,9 +100,6 @@ class Hierarchy(PickledWithoutCaches):
                 raise DataError(f"path {path!r} has an empty label name before or after a separator {separator!r}")
             prefixes = [separator.join(parts[:end]) for end in range(1, len(parts) + 1)]
             missing = [prefix for prefix in prefixes if prefix not in known]
-            if missing and implied == "error":
-                add = setting("implied", "add")
-                raise DataError(f"path {path!r}: {missing[0]!r} is not listed; list it or use {add}")
             above = dict(zip(prefixes, [None, *prefixes], strict=False))
             parent_of.update((prefix, above[prefix]) for prefix in [*missing, path])
         positions = {label: i for i, label in enumerate(parent_of)}
@@ -246,18 +239,9 @@ class Hierarchy(PickledWithoutCaches):
                 if waiting[child] == 0:
                     order.append(child)
         if len(order) < len(self):
-            raise DataError(f"the hierarchy has a cycle: {self._cycle(waiting)}")
+            names = [repr(name) for name, n_parents in zip(self.labels, waiting, strict=True) if n_parents > 0]
+            raise DataError(f"the hierarchy has a cycle, at or above the labels {', '.join(names[:_MOST_SHOWN])}")
         return _frozen(np.array(order, dtype=np.intp))
-
-    def _cycle(self, waiting: Sequence[int]) -> str:
-        # A label still waiting has a parent still waiting, so the walk upwards must meet itself.
-        step: dict[int, int] = {}
-        label = next(label for label, n_parents in enumerate(waiting) if n_parents > 0)
-        while label not in step:
-            step[label] = len(step)
-            label = next(parent for parent in self.parents[label] if waiting[parent] > 0)
-        upwards = list(step)[step[label] :]
-        return _listing([self.labels[i] for i in [label, *reversed(upwards)]], " -> ")
 
     @cached_property
     def depth(self) -> np.ndarray:
@@ -421,14 +405,9 @@ class Hierarchy(PickledWithoutCaches):
         matrix = sparse.csr_array(label_matrix, copy=True)
         matrix.sum_duplicates()
         _check_cells(self.labels, matrix.shape, matrix.data, lambda bad: [at[bad] for at in matrix.tocoo().coords])
-        present = _cells(matrix, matrix.data == 1) @ self.ancestors
-        closed = present.astype(matrix.dtype)
-        unknown = _cells(matrix, np.isnan(matrix.data))
-        if unknown.nnz:
-            where = _still_unknown_sparse(present, unknown, self._downwards())
-            missing = np.full(len(where[0]), np.nan, matrix.dtype)
-            closed = closed + sparse.csr_array((missing, where), shape=matrix.shape)  # no cell is in both
-        closed.sort_indices()
+        step = max(1, _BLOCK_CELLS // len(self))
+        blocks = (matrix[start : start + step].toarray() for start in range(0, max(matrix.shape[0], 1), step))
+        closed = sparse.vstack([sparse.csr_array(self.close(block)) for block in blocks], format="csr")
         if isinstance(label_matrix, sparse.spmatrix):
             closed = sparse.csr_matrix(closed)
         return closed.asformat(label_matrix.format)
@@ -507,26 +486,6 @@ def _pair(edge: Any, count: int) -> tuple[str, str]:
     return label_name(parent), label_name(child)
 
 
-def _listing(names: Sequence[str], joint: str = ", ") -> str:
-    shown = [repr(name) for name in names]
-    if len(shown) > _MOST_SHOWN:
-        shown = [*shown[: _MOST_SHOWN - 1], "...", shown[-1]]
-    return joint.join(shown)
-
-
-def _still_unknown_sparse(present: Any, unknown: Any, downwards: _Downwards) -> tuple[np.ndarray, ...]:
-    """Rows and columns of the cells that stay unknown; only rows with unknown cells are made dense."""
-    partial = np.flatnonzero(np.diff(unknown.indptr))
-    step = max(1, _BLOCK_CELLS // unknown.shape[1])
-    places = []
-    for start in range(0, len(partial), step):
-        rows = partial[start : start + step]
-        left = _still_unknown(present[rows].toarray().T, unknown[rows].toarray().T, downwards)
-        label, row = np.nonzero(left)
-        places.append((rows[row], label))
-    return tuple(np.concatenate(part) for part in zip(*places, strict=True))
-
-
 def _still_unknown(present: np.ndarray, unknown: np.ndarray, downwards: _Downwards) -> np.ndarray:
     """Cells (label x example) that neither a 1 below nor a 0 above settles."""
     possible = np.ascontiguousarray(present | unknown)
@@ -534,13 +493,6 @@ def _still_unknown(present: np.ndarray, unknown: np.ndarray, downwards: _Downwar
         for parent in above:
             possible[label] &= possible[parent]
     return possible & ~present
-
-
-def _cells(matrix: Any, chosen: np.ndarray) -> Any:
-    """Boolean matrix that marks the chosen ones of the stored cells."""
-    marked = sparse.csr_array((chosen, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-    marked.eliminate_zeros()
-    return marked
 
 
 def _numbers(label_matrix: Any) -> np.ndarray:

@@ -200,9 +200,10 @@ def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
     [('constant', 'x1'), ('running', 'x0')]
     """
     if features.n_rows < _LEAST_EXAMPLES:
-        return tuple(_empty_of_few(features))
+        return tuple(trap for trap in _constant(features) if trap.kind == "empty")  # of few examples, no other is sure
     found: dict[str, Trap] = {}
-    searches: list[Iterable[Trap]] = [_constant(features), _counting(features), _of_levels(features), _dates(features)]
+    searches: list[Iterable[Trap]] = [_constant(features), _counting(features), _of_levels(features)]
+    searches.append(Trap("date", name) for name in features.names if name in features.dates)
     if target is not None:
         searches += [_leaks(features, target), _other_targets(features.names, target)]
     for search in searches:
@@ -252,11 +253,6 @@ def _listed(names: Sequence[str]) -> str:
 def _constant(features: Table) -> Iterable[Trap]:
     for name, values in of_one_value(features):
         yield Trap("empty" if values is None else "constant", name)
-
-
-def _empty_of_few(features: Table) -> Iterable[Trap]:
-    """Of few examples only what is not there at all is worth a word."""
-    return (trap for trap in _constant(features) if trap.kind == "empty")
 
 
 def of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
@@ -326,7 +322,8 @@ def _counting(features: Table) -> Iterable[Trap]:
             yield Trap("running", names[slot])
             continue
         dense = n >= 2 * _LEAST_EXAMPLES and n >= _FILLED * (span + 1)
-        if (dense or _is_called_identifier(names[slot])) and _all_differ(cells):
+        called_so = _IDENTIFIER.search(names[slot]) or _IDENTIFIER_ANY_CASE.search(names[slot])
+        if (dense or called_so) and _all_differ(cells):
             yield Trap("identifier", names[slot])
 
 
@@ -334,10 +331,6 @@ def _all_differ(columns: np.ndarray) -> np.ndarray:
     """Whether no two cells of a column are equal; compared, since the difference of two numbers may be infinite."""
     ordered = np.sort(columns, axis=0)
     return np.asarray((ordered[1:] > ordered[:-1]).all(axis=0))
-
-
-def _is_called_identifier(name: str) -> bool:
-    return bool(_IDENTIFIER.search(name) or _IDENTIFIER_ANY_CASE.search(name))
 
 
 def _of_levels(features: Table) -> Iterable[Trap]:
@@ -365,10 +358,6 @@ def _are_dates(levels: Sequence[object]) -> bool:
     return len(levels) > 2 and all(
         isinstance(level, str) and _DATE_TEXT.fullmatch(level) is not None for level in levels
     )
-
-
-def _dates(features: Table) -> Iterable[Trap]:
-    return (Trap("date", name) for name in features.names if name in features.dates)
 
 
 # -- the target among the features --------------------------------------------------------------------

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from omnirank.core.parallel import blocks
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
@@ -36,9 +35,6 @@ _NUMBERS_LEAK = 0.0005
 _MONOTONE = 0.999
 # Classes must be expected to change this often for a lack of changes to mean something.
 _LEAST_CHANGES = 8
-_COPY = 0.9999
-# Products of sparse features and variables that are held at once.
-_MOST_PRODUCTS = 2**22
 
 
 class _Variable(NamedTuple):
@@ -56,7 +52,7 @@ def leaking_features(features: Table, target: Target) -> list[tuple[int, int]]:
     Parameters
     ----------
     features : Table
-        The features. Of sparse ones only copies of a target variable (up to a linear function) are found.
+        The features; sparse ones are not searched.
     target : Target
         The target. Of many variables the first 16 are looked at, of labels the most frequent.
 
@@ -71,10 +67,8 @@ def leaking_features(features: Table, target: Target) -> list[tuple[int, int]]:
     [(1, 0)]
     """
     rows = np.flatnonzero(target.labelled)
-    if len(rows) < _LEAST_LABELLED or not features.n_columns:
+    if len(rows) < _LEAST_LABELLED or not features.n_columns or features.is_sparse:
         return []
-    if features.is_sparse:
-        return _copies(features, target)
     # In random order, so that examples with equal values of a feature are in random order too.
     rows = np.random.default_rng(0).choice(rows, min(len(rows), _VERIFIED), replace=False)
     numbers = _most_frequent(target, _MOST_TARGETS)
@@ -195,36 +189,3 @@ def _leaks(cells: np.ndarray, variable: _Variable) -> bool:
     return (
         bool(2 * counted[0].sum() > len(cells)) or abs(np.corrcoef(in_order, np.arange(len(cells)))[0, 1]) > _MONOTONE
     )
-
-
-def _copies(features: Table, target: Target) -> list[tuple[int, int]]:
-    """Sparse features that are a linear function of a variable: numbers, labels or two classes."""
-    rows = np.flatnonzero(target.labelled)
-    numbers = _most_frequent(target, _MOST_TARGETS)
-    values = _values(target, rows, numbers)
-    known = np.zeros((features.n_rows, 1))
-    known[rows] = 1
-    found: dict[int, int] = {}
-    with np.errstate(all="ignore"):  # of numbers whose squares are infinite nothing is found
-        kept = [t for t, number in enumerate(numbers.tolist()) if _may_be_copied(values[:, t], target, number)]
-        by_feature = features.matrix.T
-        squares = type(by_feature)((by_feature.data**2, by_feature.indices, by_feature.indptr), shape=by_feature.shape)
-        n = len(rows)
-        variances = (squares @ known) / n - ((by_feature @ known) / n) ** 2
-        for part in blocks(len(kept), len(kept) * features.n_columns // _MOST_PRODUCTS + 1):
-            chosen = values[:, kept[part.start : part.stop]]
-            centred = np.zeros((features.n_rows, len(part)))
-            centred[rows] = chosen - chosen.mean(axis=0)
-            correlation = (by_feature @ centred) / n / np.sqrt(variances * chosen.var(axis=0))
-            for f, t in np.argwhere(np.abs(correlation) >= _COPY).tolist():
-                found.setdefault(f, int(numbers[kept[part[t]]]))
-    return sorted(found.items())
-
-
-def _may_be_copied(cells: np.ndarray, target: Target, number: int) -> bool:
-    """Whether a variable is known and no more than a number; it varies, and classes and labels often enough."""
-    levels = target.levels[number]
-    if np.isnan(cells).any() or (levels is not None and len(levels) != 2):
-        return False
-    least = _LEAST_CHANGES / 2 if target.is_labels or levels is not None else 0
-    return bool(len(cells) * cells.var() > least)

@@ -1,4 +1,4 @@
-"""What permuting a feature among the out-of-bag rows does to a tree's errors, and to areas under its curves."""
+"""Where rows go when a feature is permuted among those out of bag, and what that does to areas under curves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, allocating, dispatched, inlined
+from omnirank.core.compiled import allocating, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.candidates import below, mix
 from omnirank.trees.kernels.route import cell_of, walk, walk_with
@@ -41,199 +41,11 @@ def shuffle(rows, n_features, seed):
 
 
 @inlined
-def last_code(values, starts, f, threshold):
-    """Last code of feature f whose value is not above the threshold; the values of f begin at ``starts[f]``."""
-    low = starts[f]
-    above = starts[f + 1]
-    while above - low > 1:
-        middle = (low + above) >> 1
-        if values[middle] <= threshold:
-            low = middle
-        else:
-            above = middle
-    return low - starts[f]
-
-
-@allocating
-def threshold_cuts(feature, cut, threshold, values, starts):
-    """Cuts of numeric tests by which any training row goes where its value goes.
-
-    Growing sees the rows of a node only: of two neighbouring codes there, the first is its cut. Codes that lie
-    between them in other rows go by the threshold. NaN as threshold (nominal tests and leaves) keeps the cut.
-    """
-    cuts = cut.copy()
-    for k in range(len(cut)):
-        if not np.isnan(threshold[k]):
-            cuts[k] = last_code(values, starts, feature[k], threshold[k])
-    return cuts
-
-
-@inlined
 def donor(order, i, f):
     """The row that gives its value of feature f to the i-th row."""
     n = len(order.rows)
     place = i + order.shift[f]
     return order.shuffled[place - n if place >= n else place]
-
-
-# -- errors of a row in a leaf ----------------------------------------------------------------------------
-
-
-class SquaredLoss(NamedTuple):
-    """Squared errors of numeric targets."""
-
-    truth: np.ndarray  # (rows, targets), NaN = unknown
-    means: np.ndarray  # (nodes, targets)
-
-
-class LevelLoss(NamedTuple):
-    """Wrong levels of nominal targets, or wrong labels of small label sets."""
-
-    truth: np.ndarray  # (rows, targets) codes, -1 = unknown
-    level: np.ndarray  # (nodes, targets) predicted codes
-
-
-class SetLoss(NamedTuple):
-    """Weighted size of the symmetric difference of label sets: one target."""
-
-    starts: np.ndarray  # labels of each row
-    labels: np.ndarray
-    weight: np.ndarray  # of a label
-    node_starts: np.ndarray  # predicted labels of each node
-    node_labels: np.ndarray
-    node_weight: np.ndarray  # total weight of the predicted labels
-    marks: np.ndarray  # scratch: row whose label it is, plus 1
-
-
-class LabelLoss(NamedTuple):
-    """Wrong labels of label sets, label by label."""
-
-    starts: np.ndarray  # labels of each row that are relevant or unknown
-    labels: np.ndarray
-    relevant: np.ndarray  # whether the label is relevant, else unknown
-    node_starts: np.ndarray  # predicted labels of each node
-    node_labels: np.ndarray
-    marks: np.ndarray  # scratch: row whose label it is, plus 1
-
-
-class FeatureLoss(NamedTuple):
-    """Scaled squared errors of numbers plus scaled wrong levels."""
-
-    truth: np.ndarray  # (rows, numbers), NaN = unknown
-    means: np.ndarray  # (nodes, numbers)
-    scale: np.ndarray
-    codes: np.ndarray  # (rows, classes), -1 = unknown
-    levels: np.ndarray  # (nodes, classes)
-    level_scale: np.ndarray
-
-
-@dispatched(Kinds("losses"))
-def add_loss(loss, row, node, weight, out, f):
-    """Add weight * error of the node's prediction for the row to out[f, target], for all known targets."""
-
-
-@add_loss.kind(SquaredLoss)
-def _add_squared(loss, row, node, weight, out, f):
-    for j in range(loss.truth.shape[1]):
-        y = loss.truth[row, j]
-        if not np.isnan(y):
-            d = y - loss.means[node, j]
-            out[f, j] += weight * d * d
-
-
-@add_loss.kind(LevelLoss)
-def _add_level(loss, row, node, weight, out, f):
-    for j in range(loss.truth.shape[1]):
-        y = loss.truth[row, j]
-        if y >= 0 and y != loss.level[node, j]:
-            out[f, j] += weight
-
-
-@add_loss.kind(SetLoss)
-def _add_set(loss, row, node, weight, out, f):
-    size = loss.node_weight[node]
-    for e in range(loss.starts[row], loss.starts[row + 1]):
-        label = loss.labels[e]
-        loss.marks[label] = row + 1
-        size += loss.weight[label]
-    for e in range(loss.node_starts[node], loss.node_starts[node + 1]):
-        label = loss.node_labels[e]
-        if loss.marks[label] == row + 1:
-            size -= 2.0 * loss.weight[label]
-    out[f, 0] += weight * size
-
-
-@add_loss.kind(LabelLoss)
-def _add_labels(loss, row, node, weight, out, f):
-    mark = np.int64(row) + 1  # negative: unknown
-    for e in range(loss.starts[row], loss.starts[row + 1]):
-        label = loss.labels[e]
-        if loss.relevant[e]:
-            loss.marks[label] = mark
-            out[f, label] += weight
-        else:
-            loss.marks[label] = -mark
-    for e in range(loss.node_starts[node], loss.node_starts[node + 1]):
-        label = loss.node_labels[e]
-        if loss.marks[label] == mark:
-            out[f, label] -= weight
-        elif loss.marks[label] != -mark:
-            out[f, label] += weight
-
-
-@add_loss.kind(FeatureLoss)
-def _add_features(loss, row, node, weight, out, f):
-    total = 0.0
-    for j in range(loss.truth.shape[1]):
-        d = loss.truth[row, j] - loss.means[node, j]
-        total += 0.0 if np.isnan(d) else loss.scale[j] * d * d
-    for j in range(loss.codes.shape[1]):
-        code = loss.codes[row, j]
-        total += loss.level_scale[j] if (code >= 0) & (code != loss.levels[node, j]) else 0.0
-    out[f, 0] += weight * total
-
-
-@allocating
-def permutation_losses(tests, cells, loss, order, weight, n_targets):
-    """Sum of the rows' errors, and its change when a feature is permuted.
-
-    A row's prediction changes only if a feature on its path is permuted: it is routed again from the first node
-    that tests the feature.
-
-    Returns
-    -------
-    base : (targets,), change : (features, targets)
-        Sums over the rows, each times its weight.
-    """
-    tests = uncounted(tests)
-    cells = uncounted(cells)
-    rows = order.rows
-    n_features = len(cells.nominal)
-    base = np.zeros((1, n_targets))
-    change = np.zeros((n_features, n_targets))
-    met = np.zeros(n_features, np.int64)
-    path = np.empty(n_features, np.int64)
-    first = np.empty(n_features, np.int64)
-    for i in range(len(rows)):
-        row = rows[i]
-        here, n_path = walk(tests, cells, row, i + 1, met, path, first)
-        add_loss(loss, row, here, weight[row], base, 0)
-        for k in range(n_path):
-            f = path[k]
-            other = donor(order, i, f)
-            if cell_of(cells, f, other)[0] == cell_of(cells, f, row)[0]:
-                continue
-            there = walk_with(tests, cells, row, first[k], f, other)
-            if there != here:
-                add_loss(loss, row, there, weight[row], change, f)
-                add_loss(loss, row, here, -weight[row], change, f)
-    return base[0], change
-
-
-# -- areas under the precision-recall curves of a tree ----------------------------------------------------
-#
-# All rows of a leaf have the same label frequencies. The (leaf, label) cells are put in groups of equal frequency once
-# per tree; a row that moves to another leaf changes the counts of the groups of the two leaves only.
 
 
 class Moves(NamedTuple):
@@ -243,29 +55,6 @@ class Moves(NamedTuple):
     starts: np.ndarray  # by feature
     place: np.ndarray  # which of the rows
     new_leaf: np.ndarray
-
-
-class Sets(NamedTuple):
-    """Label sets of the training rows."""
-
-    starts: np.ndarray
-    labels: np.ndarray  # relevant and unknown ones
-    relevant: np.ndarray  # else unknown
-
-
-class Curves(NamedTuple):
-    """Curves of one tree: one for all labels, or one per label.
-
-    The groups of a curve follow one another, the largest frequency first; the last group of each is that of
-    frequency 0, whose cells are not stored.
-    """
-
-    starts: np.ndarray  # cells of each node
-    labels: np.ndarray
-    groups: np.ndarray
-    group_starts: np.ndarray  # by curve
-    n_known: np.ndarray  # (row, label) pairs of a curve
-    n_positive: np.ndarray
 
 
 @allocating
@@ -323,6 +112,35 @@ def _longer(values, size):
     longer = np.empty(size, values.dtype)
     longer[: len(values)] = values
     return longer
+
+
+# -- areas under the precision-recall curves of a tree ----------------------------------------------------
+#
+# All rows of a leaf have the same label frequencies. The (leaf, label) cells are put in groups of equal frequency once
+# per tree; a row that moves to another leaf changes the counts of the groups of the two leaves only.
+
+
+class Sets(NamedTuple):
+    """Label sets of the training rows."""
+
+    starts: np.ndarray
+    labels: np.ndarray  # relevant and unknown ones
+    relevant: np.ndarray  # else unknown
+
+
+class Curves(NamedTuple):
+    """Curves of one tree: one for all labels, or one per label.
+
+    The groups of a curve follow one another, the largest frequency first; the last group of each is that of
+    frequency 0, whose cells are not stored.
+    """
+
+    starts: np.ndarray  # cells of each node
+    labels: np.ndarray
+    groups: np.ndarray
+    group_starts: np.ndarray  # by curve
+    n_known: np.ndarray  # (row, label) pairs of a curve
+    n_positive: np.ndarray
 
 
 @allocating

@@ -213,7 +213,7 @@ class StudyResults:
         return plot_curves(made, **options)
 
     def ranks(self, measures: Sequence[str] | None = None, neighbors: int | None = None) -> pd.DataFrame:
-        """Return average ranks, one row per method and one column per measure; "seconds" is one.
+        """Return average ranks: a row per method, in the order of the plan, and a column per measure; "seconds" is one.
 
         Parameters
         ----------
@@ -223,7 +223,8 @@ class StudyResults:
             As in `table`.
         """
         names = [*self.measures, "seconds"] if measures is None else measures
-        return pd.DataFrame({name: self.compare(name, neighbors).average_ranks for name in names})
+        ranks = pd.DataFrame({name: self.compare(name, neighbors).average_ranks for name in names})
+        return ranks.loc[sorted(ranks.index, key=PlanOrder(self.facts).column)]
 
     def rank_grid(self, measure: str, rows: str, columns: str, neighbors: int | None = None) -> pd.DataFrame:
         """Return the average ranks of a grid's combinations, by two of its parameters, for `omnirank.plots.plot_grid`.

@@ -34,26 +34,16 @@ def accumulate_known(cells, n_numeric, rows, ids, weights, products, sums):
 
 
 @allocating
-def accumulate_stored(cells, rows, ids, weights, products, p_f, p_ft):
-    """Do what `accumulate` does for sparse cells: features that neither row stores add nothing."""
-    columns, distances = np.empty(len(p_f), np.int64), np.empty(len(p_f))
-    for j in range(len(rows)):
-        for q in range(ids.shape[1]):
-            if weights[j, q] != 0:
-                n = stored_distances(cells, rows[j], ids[j, q], columns, distances, False)
-                for place in range(n):
-                    p_f[columns[place]] += weights[j, q] * distances[place]
-                    p_ft[columns[place]] += products[j, q] * distances[place]
+def accumulate_stored(cells, rows, ids, weights, products, known_only, sums):
+    """Do what `accumulate` does for sparse cells, or `accumulate_known`; features that neither row stores add 0.
 
-
-@allocating
-def accumulate_stored_known(cells, rows, ids, weights, products, sums):
-    """Do what `accumulate_known` does for sparse cells."""
+    sums (2 or 4, n_features): as in `accumulate_known`, of which the first two are those of `accumulate`.
+    """
     columns, distances = np.empty(sums.shape[1], np.int64), np.empty(sums.shape[1])
     for j in range(len(rows)):
         for q in range(ids.shape[1]):
             if weights[j, q] != 0:
-                n = stored_distances(cells, rows[j], ids[j, q], columns, distances, True)
+                n = stored_distances(cells, rows[j], ids[j, q], columns, distances, known_only)
                 for place in range(n):
                     column, distance = columns[place], distances[place]
                     if np.isnan(distance):

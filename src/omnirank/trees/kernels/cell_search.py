@@ -18,7 +18,7 @@ from omnirank.trees.kernels.candidates import (
     test_state,
     too_little,
 )
-from omnirank.trees.kernels.cells import clear, found_gain, split_gain, step
+from omnirank.trees.kernels.cells import clear, listed_gain, split_gain, step
 
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
 FEW_ROWS = 60
@@ -44,7 +44,7 @@ class SparseWork(NamedTuple):
     cells: np.ndarray
     codes: np.ndarray  # of the cells, where they differ
     candidates: np.ndarray  # (3, words): SOME, EVERY, ENOUGH: features that rows of a small node have, see below
-    found: np.ndarray  # rows of a feature in the node
+    listed: np.ndarray  # rows of a feature in the node
     keys: np.ndarray  # (code, position) of those rows
     pool: np.ndarray
     swaps: np.ndarray
@@ -122,7 +122,7 @@ def _mark_all(features, weight_of, work, lo, hi, min_leaf):
 
 @dispatched(CELLS, 0, "valued")
 def find(features, f, cells, codes, work, lo, hi, tag):
-    """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number.
+    """List the node's rows with a non-zero cell of feature f in work.listed (codes in work.keys); their number.
 
     ``cells`` are the rows with a non-zero cell, by feature, among them those of the node, and ``codes`` are theirs.
     """
@@ -138,12 +138,12 @@ def _find_binary(features, f, cells, codes, work, lo, hi, tag):
             return 0
         for i in range(np.uint64(lo), np.uint64(hi)):
             r = work.rows[i]
-            work.found[n] = r
+            work.listed[n] = r
             n += (features.bits[r, word] >> bit) & np.uint64(1)
         return np.int64(n)
     for e in range(features.starts[f], work.ends[f]):
         r = cells[e]
-        work.found[n] = r
+        work.listed[n] = r
         n += np.uint64(work.tag[r] == tag)
     return np.int64(n)
 
@@ -153,7 +153,7 @@ def _find_valued(features, f, cells, codes, work, lo, hi, tag):
     n = np.uint64(0)
     for e in range(features.starts[f], work.ends[f]):
         r = cells[e]
-        work.found[n] = r
+        work.listed[n] = r
         work.keys[n] = codes[e]
         n += np.uint64(work.tag[r] == tag)
     return np.int64(n)
@@ -167,7 +167,7 @@ def _try(gain, k, f, position, total, settings, seed, best, test):
 
 @dispatched(CELLS, 1, "valued", "drawn")
 def search_cells(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
-    """Try the tests of feature f, whose n non-zero rows in the node are in work.found."""
+    """Try the tests of feature f, whose n non-zero rows in the node are in work.listed."""
 
 
 @dispatched(CELLS, 0, "drawn")
@@ -196,13 +196,13 @@ def _draw_between_values(space, features, f, weight_of, work, n, size, total, no
 
 @inlined
 def _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, position):
-    """Try to split off all rows in work.found; returns whether it is the best test so far."""
+    """Try to split off all rows in work.listed; returns whether it is the best test so far."""
     k = 0.0
     for i in range(n):
-        k += weight_of[work.found[i]]
+        k += weight_of[work.listed[i]]
     if is_light(k, total, settings.min_leaf):
         return False
-    gain = found_gain(space, weight_of, work.found, n, k, norm, total, work.sums[top], work.running)
+    gain = listed_gain(space, weight_of, work.listed, n, k, norm, total, work.sums[top], work.running)
     if not _try(gain, k, f, position, total, settings, seed, best, test):
         return False
     test[FROM_TOP] = 1 if features.zero[f] == 0 else 0
@@ -217,7 +217,7 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
     if n == 0:
         return
     for i in range(n):
-        work.keys[i] = (work.keys[i] << np.uint64(32)) | np.uint64(work.found[i])
+        work.keys[i] = (work.keys[i] << np.uint64(32)) | np.uint64(work.listed[i])
     keys = np.sort(work.keys[:n])
     zero = np.uint64(features.zero[f])
     n_below = 0
@@ -254,7 +254,7 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
                 test[FROM_TOP] = from_top
                 test[BELOW] = smaller(code, beyond)
                 test[ABOVE] = larger(code, beyond)
-        clear(space, work.found, n, work.running)
+        clear(space, work.listed, n, work.running)
 
 
 @search_cells.kind((Yes, Yes))
@@ -285,7 +285,7 @@ def _draw_valued(space, features, f, weight_of, work, n, size, total, norm, top,
     p = 0.0
     k = 0.0
     for i in range(n):
-        r = work.found[i]
+        r = work.listed[i]
         code = np.int64(work.keys[i])
         if (code > cut) == (from_top == 1):
             w = weight_of[r]
@@ -294,7 +294,7 @@ def _draw_valued(space, features, f, weight_of, work, n, size, total, norm, top,
             p += dp
             k += w
     gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
-    clear(space, work.found, n, work.running)
+    clear(space, work.listed, n, work.running)
     if _try(gain, k, f, 0, total, settings, seed, best, test):
         test[FROM_TOP] = from_top
         test[BELOW] = cut
@@ -320,20 +320,20 @@ def _admissible(features, f, weight_of, work, n, size, total, min_leaf, low, hig
                 cut = middle
             else:
                 above = middle
-        listed = 0.0  # weight of the non-zero rows up to the cut
-        others = 0.0
+        below = 0.0  # weight of the non-zero rows up to the cut
+        rest = 0.0
         next_low = zero if n < size and zero > cut else high
         next_high = zero if n < size and zero <= cut else low
         for i in range(n):
             code = np.int64(work.keys[i])
-            w = weight_of[work.found[i]]
+            w = weight_of[work.listed[i]]
             if code <= cut:
-                listed += w
+                below += w
                 next_high = larger(next_high, code)
             else:
-                others += w
+                rest += w
                 next_low = smaller(next_low, code)
-        k = total - others if zero <= cut else listed
+        k = total - rest if zero <= cut else below
         if not is_light(k, total, min_leaf):
             return cut, above, threshold
         if too_little(k, min_leaf):

@@ -89,11 +89,11 @@ def own_rows(space):
 
 
 @dispatched(CELL_SPACES)
-def shift_rows(space, rows, n, others, sums, running):
+def shift_rows(space, rows, n, room, sums, running):
     """Shift the n rows of a node towards 0, by the first of them, in columns where that changes no digit.
 
     It is exact where no value of a column differs from the first by more than a factor of two. Running sums are 0
-    before and after, ``others`` has room for n rows. Returns whether sums are to be taken anew.
+    before and after, ``room`` has room for n rows. Returns whether sums are to be taken anew.
     """
 
 
@@ -108,7 +108,7 @@ def step(space, row, w, node_sums, running):
 
 
 @dispatched(CELL_SPACES)
-def clear(space, found, n, running):
+def clear(space, listed, n, running):
     """Set the running sums of the given rows back to 0."""
 
 
@@ -136,7 +136,7 @@ def _one_own(space):
 
 
 @shift_rows.kind(OneColumn)
-def _one_shift(space, rows, n, others, sums, running):
+def _one_shift(space, rows, n, room, sums, running):
     first = space.z[rows[0]]
     for i in range(n):
         if not _near(space.z[rows[i]], first):
@@ -147,7 +147,7 @@ def _one_shift(space, rows, n, others, sums, running):
 
 
 @clear.kind(OneColumn)
-def _one_clear(space, found, n, running):
+def _one_clear(space, listed, n, running):
     running[0] = 0.0
 
 
@@ -180,7 +180,7 @@ def _dense_own(space):
 
 
 @shift_rows.kind(DenseColumns)
-def _dense_shift(space, rows, n, others, sums, running):
+def _dense_shift(space, rows, n, room, sums, running):
     shifted = False
     for c in range(space.z.shape[1]):
         first = space.z[rows[0], c]
@@ -195,7 +195,7 @@ def _dense_shift(space, rows, n, others, sums, running):
 
 
 @clear.kind(DenseColumns)
-def _dense_clear(space, found, n, running):
+def _dense_clear(space, listed, n, running):
     for c in range(space.z.shape[1]):
         running[c] = 0.0
 
@@ -253,7 +253,7 @@ def _labels_own(space):
 
 
 @shift_rows.kind(LabelSets)
-def _labels_shift(space, rows, n, others, sums, running):
+def _labels_shift(space, rows, n, room, sums, running):
     return False
 
 
@@ -263,7 +263,7 @@ def _rows_own(space):
 
 
 @shift_rows.kind(SparseRows)
-def _rows_shift(space, rows, n, others, sums, running):
+def _rows_shift(space, rows, n, room, sums, running):
     for c in range(len(space.scale)):
         sums[c] = 0.0
     first = rows[0]
@@ -283,10 +283,10 @@ def _rows_shift(space, rows, n, others, sums, running):
 
 
 @clear.kind(LabelSets, SparseRows)
-def _cell_clear(space, found, n, running):
+def _cell_clear(space, listed, n, running):
     if 16 * n < len(space.scale):
         for i in range(n):
-            r = found[i]
+            r = listed[i]
             for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
                 running[cell(space, e)[0]] = 0.0
     else:
@@ -308,8 +308,8 @@ def split_gain(space, q, p, k, norm, total, sums, running):
 
 
 @dispatched(CELL_SPACES)
-def found_gain(space, weight_of, found, n, k, norm, total, sums, running):
-    """Return the gain of splitting off the first n found rows, of weight k; running sums are 0 before and after."""
+def listed_gain(space, weight_of, listed, n, k, norm, total, sums, running):
+    """Return the gain of splitting off the first n of the listed rows, of weight k; running sums start and end at 0."""
 
 
 @inlined
@@ -352,22 +352,22 @@ def _cell_gain(space, q, p, k, norm, total, sums, running):
     return sums_gain(q, p, k, norm, total)
 
 
-@found_gain.kind(OneColumn, DenseColumns, SparseRows, TwoParts)
-def _gain_by_steps(space, weight_of, found, n, k, norm, total, sums, running):
+@listed_gain.kind(OneColumn, DenseColumns, SparseRows, TwoParts)
+def _gain_by_steps(space, weight_of, listed, n, k, norm, total, sums, running):
     q = 0.0
     p = 0.0
     for i in range(n):
-        r = found[i]
+        r = listed[i]
         dq, dp = step(space, r, weight_of[r], sums, running)
         q += dq
         p += dp
     gain = split_gain(space, q, p, k, norm, total, sums, running)
-    clear(space, found, n, running)
+    clear(space, listed, n, running)
     return gain
 
 
-@found_gain.kind(LabelSets)
-def _gain_of_labels(space, weight_of, found, n, k, norm, total, sums, running):
+@listed_gain.kind(LabelSets)
+def _gain_of_labels(space, weight_of, listed, n, k, norm, total, sums, running):
     """Add up weights by label first: products are then taken once per label, and many at a time where most occur.
 
     As many labels are read of every row, since processors cannot guess how many it has; few rows have more.
@@ -376,7 +376,7 @@ def _gain_of_labels(space, weight_of, found, n, k, norm, total, sums, running):
     p = 0.0
     n_labels = np.uint32(len(space.scale))
     for i in range(n):
-        r = found[i]
+        r = listed[i]
         w = weight_of[r]
         first = space.starts[r]
         end = space.starts[r + np.uint32(1)]
@@ -388,7 +388,7 @@ def _gain_of_labels(space, weight_of, found, n, k, norm, total, sums, running):
             running[space.labels[e]] += w
     if n * _FEW_LABELS < len(space.scale) and total - k >= _LEAST_REST * total:
         for i in range(n):
-            r = found[i]
+            r = listed[i]
             for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
                 c = space.labels[e]
                 s = running[c] * space.scale[c]  # 0 where another row has had it
@@ -453,25 +453,25 @@ def _two_own(space):
 
 
 @shift_rows.kind(TwoParts)
-def _two_shift(space, rows, n, others, sums, running):
+def _two_shift(space, rows, n, room, sums, running):
     first = n_sums(space.features)
-    shifted = shift_rows(space.features, rows, n, others, sums, running)
+    shifted = shift_rows(space.features, rows, n, room, sums, running)
     m = 0
     for i in range(n):
-        others[m] = rows[i]
+        room[m] = rows[i]
         m += space.known[rows[i]]
-    if m > 0 and shift_rows(space.target, others, m, others, sums[first:], running[first:]):
+    if m > 0 and shift_rows(space.target, room, m, room, sums[first:], running[first:]):
         shifted = True
     return shifted
 
 
 @clear.kind(TwoParts)
-def _two_clear(space, found, n, running):
+def _two_clear(space, listed, n, running):
     first = n_sums(space.features)
     at = first + n_sums(space.target) + 1
-    clear(space.features, found, n, running)
+    clear(space.features, listed, n, running)
     if running[at + LABELLED] > 0.0:
-        clear(space.target, found, n, running[first:])
+        clear(space.target, listed, n, running[first:])
         for c in range(4):
             running[at + c] = 0.0
 

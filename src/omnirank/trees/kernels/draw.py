@@ -3,7 +3,7 @@
 The values of the cells are compared with the drawn threshold themselves: looking up ranks, and ranks' values, would
 take longer than the rest of the search. Features are searched one by one, or row by row: 16 neighbours at once where
 nodes try most features, else 8 drawn ones. The cells of a row lie together; reading them by feature instead fetches a
-piece of memory per cell.
+line of memory per cell.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _read_cells(cells, f, rows, lo, n, work):
         floats[GAIN, i] = np.float64(cells[f, rows[lo + i]])
     for i in range(far, n):
         floats[GAIN, i] = np.float64(cells[f, rows[lo + i]])
-    # The extremes of integers in the same order are found many at a time; NaN is beyond infinity there.
+    # The extremes of integers in the same order are sought many at a time; NaN is beyond infinity there.
     low = _INFINITE
     high = -_INFINITE
     for i in range(n):
@@ -217,13 +217,11 @@ def _admissible(features, weight, lo, n, total, min_leaf, floats, threshold, k, 
 
 
 @dispatched(_BY_ROW)
-def draw_block(space, node, features, first, rows, weight, n, base, total, least, work):
-    """Draw thresholds of a block of features into work.found; returns, as bits, which of them have one."""
+def draw_some(space, node, features, first, rows, weight, n, base, total, least, work):
+    """Draw thresholds of the block of features from ``first`` on, or of those that it lists, into work.draws.
 
-
-@dispatched(_BY_ROW)
-def draw_listed(space, node, features, rows, weight, n, base, total, least, work):
-    """As draw_block for the features listed in work.ints."""
+    Returns, as bits, which of them have one.
+    """
 
 
 @dispatched(_BY_ROW)
@@ -233,7 +231,7 @@ def left_norm(space, node, j, right, n, work):
 
 @search_features.kind(RowDraws)
 def _search_blocks(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
-    """Batches of 16 neighbours, of which those count that are drawn."""
+    """16 neighbours at a time, of which those count that are drawn."""
     base, least, state = np.uint64(work.test[STATE]), settings.min_leaf - SLACK, seed
     n_features = np.int64(len(pool))
     n_drawn = np.int64(0)
@@ -250,7 +248,7 @@ def _search_blocks(space, node, features, rows, weight, n, total, settings, seed
         for new in range(0, n_features, lanes.BLOCK):
             last = n_features - lanes.BLOCK  # the last block may hold old ones
             first = larger(np.int64(0), smaller(np.int64(new), last))
-            admissible = draw_block(space, node, features, first, rows, weight, n, base, total, least, work)
+            admissible = draw_some(space, node, features, first, rows, weight, n, base, total, least, work)
             for j in range(new - first, lanes.BLOCK):
                 if (admissible >> np.uint64(j)) & np.uint64(1):
                     _judge(space, node, first + j, j, n, total, settings, seed, work)
@@ -262,17 +260,17 @@ def _search_blocks(space, node, features, rows, weight, n, total, settings, seed
 @inlined
 def _judge(space, node, f, j, n, total, settings, seed, work):
     """Try the threshold that was drawn for feature f, number j of its block."""
-    k = work.found[lanes.LEFT_WEIGHT, j]
+    k = work.draws[lanes.LEFT_WEIGHT, j]
     gain = centred_gain(left_norm(space, node, j, 2.0 * k > total, n, work), k, total)
     if better(gain, f, 0, settings.first_tie, seed, work.best, work.test):
         work.test[MISSING_LEFT] = 0
         work.test[LOW_ROW] = -1
-        work.best[1] = work.found[lanes.THRESHOLD, j]
+        work.best[1] = work.draws[lanes.THRESHOLD, j]
 
 
 @search_features.kind(ListedDraws)
 def _search_listed(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
-    """Batches of 8 drawn features."""
+    """8 drawn features at a time."""
     base, least, state = np.uint64(work.test[STATE]), settings.min_leaf - SLACK, seed
     n_features = np.int64(len(pool))
     n_drawn = np.int64(0)
@@ -290,44 +288,28 @@ def _search_listed(space, node, features, rows, weight, n, total, settings, seed
             else:
                 listed[j] = listed[0]
         n_drawn += n_listed
-        admissible = draw_listed(space, node, features, rows, weight, n, base, total, least, work)
+        admissible = draw_some(space, node, features, work.ints, rows, weight, n, base, total, least, work)
         for j in range(n_listed):
             if (admissible >> np.uint64(j)) & np.uint64(1) and not (more and work.test[FEATURE] >= 0):
                 _judge(space, node, np.int64(listed[j]), j, n, total, settings, seed, work)
     return n_drawn
 
 
-@draw_block.kind(OneColumn)
-def _one_block(space, node, features, first, rows, weight, n, base, total, least, work):
-    cells, sums = features.by_row, node.centred
-    return lanes.draw_values(cells, first, rows, n, weight, work.drawn, base, total, least, work.found, sums)
+@draw_some.kind(OneColumn)
+def _one_draws(space, node, features, first, rows, weight, n, base, total, least, work):
+    cells, drawn, draws, copied = features.by_row, work.drawn, work.draws, work.floats
+    return lanes.draw_values(cells, first, rows, n, weight, drawn, base, total, least, draws, node.centred, copied)
 
 
-@draw_block.kind(DenseColumns)
-def _dense_block(space, node, features, first, rows, weight, n, base, total, least, work):
-    cells, halves = features.by_row, work.halves
-    return lanes.draw_halves(cells, first, rows, n, weight, work.drawn, base, total, least, work.found, halves)
-
-
-@draw_listed.kind(OneColumn)
-def _one_listed(space, node, features, rows, weight, n, base, total, least, work):
-    cells, found, sums = features.by_row, work.found, node.centred
-    return lanes.draw_listed_values(
-        cells, work.ints, rows, n, weight, work.drawn, base, total, least, found, sums, work.floats
-    )
-
-
-@draw_listed.kind(DenseColumns)
-def _dense_listed(space, node, features, rows, weight, n, base, total, least, work):
-    cells, found, halves = features.by_row, work.found, work.halves
-    return lanes.draw_listed_halves(
-        cells, work.ints, rows, n, weight, work.drawn, base, total, least, found, halves, work.floats
-    )
+@draw_some.kind(DenseColumns)
+def _dense_draws(space, node, features, first, rows, weight, n, base, total, least, work):
+    cells, drawn, draws, copied = features.by_row, work.drawn, work.draws, work.floats
+    return lanes.draw_halves(cells, first, rows, n, weight, drawn, base, total, least, draws, work.halves, copied)
 
 
 @left_norm.kind(OneColumn)
 def _one_norm(space, node, j, right, n, work):
-    return work.found[lanes.LEFT_VALUE, j] * work.found[lanes.LEFT_VALUE, j]
+    return work.draws[lanes.LEFT_VALUE, j] * work.draws[lanes.LEFT_VALUE, j]
 
 
 @left_norm.kind(DenseColumns)

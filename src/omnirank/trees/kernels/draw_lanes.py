@@ -1,7 +1,7 @@
 """Thresholds of 16 features drawn at once: one instruction serves several features, and sums stay in registers.
 
-Compilers would store and load the sums again for every row: they cannot know that the arrays do not overlap. The plain
-twins come first; they say what the functions do.
+Compilers would store and load the sums again for every row: they cannot know that the arrays do not overlap. Where
+there are no vector instructions, features are searched one by one (`omnirank.trees.layout`): trees are the same.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from omnirank.core.compiled import inlined, part
-from omnirank.core.kernels.vector import PLAIN, RunningSum, fetch_line, load_vector, repeated, store_vector
+from omnirank.core.kernels.vector import RunningSum, fetch_line, load_vector, repeated, store_vector
 from omnirank.core.numba_internals import cgutils, ir
-from omnirank.trees.kernels.candidates import REDRAW_KEY, drawn_between, mix, redrawn
+from omnirank.trees.kernels.candidates import REDRAW_KEY
 
 # Features that are drawn at once: neighbours, or fewer that are listed and copied side by side.
 BLOCK, FEW = 16, 8
 
-# Rows of the array that holds what is found, a number per feature: the threshold, and sums over the rows up to it.
+# Rows of the array that holds draws, a number per feature: the threshold, and sums over the rows up to it.
 THRESHOLD, LEFT_WEIGHT, LEFT_VALUE = 0, 1, 2
-N_FOUND = 3
+N_DRAWN = 3
 
 # Rows that fit a word of bits.
 ROWS = 64
@@ -30,125 +29,6 @@ _CACHED = 512
 _AHEAD = 24
 
 _GAMMA, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-
-# -- plain twins ------------------------------------------------------------------------------------------
-
-
-@part
-def _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
-    """Draw a threshold of feature f into column j; returns whether one is admissible."""
-    low = np.inf
-    high = -np.inf
-    for i in range(n):
-        v = np.float64(cells[rows[i], f])
-        low = v if v < low else low
-        high = v if v > high else high
-    state = mix(base ^ np.uint64(f))
-    while low < high:
-        threshold = drawn_between(cells, low, high, state)
-        k = 0.0
-        above = np.inf
-        up_to = -np.inf
-        for i in range(n):
-            v = np.float64(cells[rows[i], f])
-            if v <= threshold:
-                k += weight[i]
-                up_to = v if v > up_to else up_to
-            else:
-                above = v if v < above else above
-        if k < least:
-            low = above
-        elif total - k < least:
-            high = up_to
-        else:
-            found[THRESHOLD, j] = threshold
-            found[LEFT_WEIGHT, j] = k
-            return True
-        state = redrawn(state)
-    return False
-
-
-@inlined
-def _sum_left(cells, f, rows, n, found, j, value):
-    total = 0.0
-    for i in range(n):
-        if cells[rows[i], f] <= found[THRESHOLD, j]:
-            total += value[i]
-    found[LEFT_VALUE, j] = total
-
-
-@inlined
-def _note_left(cells, f, rows, n, found, j, halves):
-    for i in range(n):
-        if i % ROWS == 0:
-            halves[i // ROWS, j] = np.uint64(0)
-        if cells[rows[i], f] <= found[THRESHOLD, j]:
-            halves[i // ROWS, j] |= np.uint64(1) << np.uint64(i % ROWS)
-
-
-def _make_plain_draws(note):
-    """Make the functions that draw thresholds of 16 neighbours and of 8 listed features, and note what goes left."""
-
-    @inlined
-    def draw_one(cells, f, wanted, rows, n, weight, base, total, least, found, extra, j):
-        if wanted and _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
-            note(cells, f, rows, n, found, j, extra)
-            return np.uint64(1) << np.uint64(j)
-        return np.uint64(0)
-
-    @inlined
-    def draw(cells, first, rows, n, weight, drawn, base, total, least, found, extra):
-        """Draw a threshold for each of the features first to first + 15 of which drawn is not 0.
-
-        A threshold lies between the feature's cells in the n rows, uniform among those that leave at least ``least`` of
-        the total weight on both sides; the random state of a feature is mix(base ^ feature). It is written to
-        ``found``, with the weight on its left. Returns, as bits, which features have such a threshold.
-
-        draw_values: ``extra`` has a value for each row, of which the sum on the left is written to ``found``.
-        draw_halves: bit i % 64 of extra[i // 64, j] is whether row i is on the left of the threshold of first + j.
-        """
-        admissible = np.uint64(0)
-        for j in range(BLOCK):
-            f = first + j
-            admissible |= draw_one(cells, f, drawn[f], rows, n, weight, base, total, least, found, extra, j)
-        return admissible
-
-    @inlined
-    def draw_listed(cells, listed, rows, n, weight, drawn, base, total, least, found, extra, copied):
-        """As draw for 8 features, the first ones of ``listed``; ``drawn`` has a flag for each of them.
-
-        Their cells in the n rows are written to the columns of ``copied``.
-        """
-        admissible = np.uint64(0)
-        for j in range(FEW):
-            f = np.int64(listed[0, j])
-            for i in range(n):
-                copied[i, j] = cells[rows[i], f]
-            admissible |= draw_one(cells, f, drawn[j], rows, n, weight, base, total, least, found, extra, j)
-        return admissible
-
-    return draw, draw_listed
-
-
-def _make_plain_half_norm(lanes):
-    """Make the function that returns |sum of the rows on the left|^2 over so many columns; or of the rest."""
-
-    @inlined
-    def norm(matrix, column, halves, j, right, n):
-        squares = 0.0
-        for c in range(column, column + lanes):
-            total = 0.0
-            for i in range(n):
-                left = (halves[i // ROWS, j] >> np.uint64(i % ROWS)) & np.uint64(1) == np.uint64(1)
-                if left != (right != 0):
-                    total += matrix[i, c]
-            squares += total * total
-        return squares
-
-    return norm
-
-
-# -- vector instructions ----------------------------------------------------------------------------------
 
 
 def _whole(number):
@@ -161,10 +41,11 @@ class _Block:
     These are 16 neighbours, or they are listed: then their cells are copied side by side when they are read first.
     """
 
-    def __init__(self, context, builder, signature, arguments, listed):
+    def __init__(self, context, builder, signature, arguments):
         self.context, self.builder = context, builder
         self.signature, self.arguments = signature, arguments
-        self.listed, self.lanes = listed, FEW if listed else BLOCK
+        self.listed = isinstance(signature.args[1], types.Array)
+        self.lanes = FEW if self.listed else BLOCK
         self.floats = ir.VectorType(ir.DoubleType(), self.lanes)
         self.words = ir.VectorType(ir.IntType(64), self.lanes)
         self.flags = ir.VectorType(ir.IntType(1), self.lanes)
@@ -173,7 +54,7 @@ class _Block:
         cells = self.array(0)
         self.cells, self.width = cells.data, cgutils.unpack_tuple(builder, cells.shape, 2)[1]
         self.rows, self.weight = self.array(2).data, self.array(4).data
-        if listed:
+        if self.listed:
             self.copied, self.places = self.array(11).data, self.listed_places()
 
     def array(self, i):
@@ -262,7 +143,9 @@ class _Block:
         span = b.fsub(high, low)
         usual = b.fadd(low, b.fmul(share, span))
         rest = b.fsub(self.constant(self.floats, 1.0), share)
-        wide = b.fadd(b.fmul(rest, low), b.fmul(share, high))
+        part, zero = b.fmul(share, high), self.constant(self.floats, 0.0)
+        part = b.select(b.fcmp_ordered(">", part, zero), part, zero)  # keeps the compiler from factoring the share out
+        wide = b.fadd(b.fmul(rest, low), part)
         drawn = b.select(b.fcmp_ordered("==", span, self.constant(self.floats, np.inf)), wide, usual)
         if self.kind.bitwidth != 64:
             narrow = ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
@@ -348,12 +231,12 @@ class _Block:
             self.keep(up_to, ">", b.select(left, cells, self.constant(self.floats, -np.inf)))
 
 
-def _make_draw(with_values, listed):
+def _make_draw(with_values):
     """Make the loop that sums values over the rows on the left, or the one that notes these rows."""
     place, word, number = types.intp, types.uint64, types.float64
 
     def generate(context, builder, signature, arguments):
-        block = _Block(context, builder, signature, arguments, listed)
+        block = _Block(context, builder, signature, arguments)
         b = builder
         extra, flags = block.array(10).data, ir.IntType(block.lanes)
         total = repeated(b, block.floats, arguments[7])
@@ -395,21 +278,18 @@ def _make_draw(with_values, listed):
         b.branch(again)
 
         b.position_at_end(done)
-        results = [(THRESHOLD, threshold), (LEFT_WEIGHT, weights)] + [(LEFT_VALUE, values)] * with_values
-        for row, vector in results:
+        outcomes = [(THRESHOLD, threshold), (LEFT_WEIGHT, weights)] + [(LEFT_VALUE, values)] * with_values
+        for row, vector in outcomes:
             store_vector(b, b.load(vector), b.gep(block.array(9).data, [_whole(row * BLOCK)]), 64)
         return b.zext(b.bitcast(b.load(active), flags), ir.IntType(64))
 
     @intrinsic
-    def draw(typing_context, cells, first, rows, n, weight, drawn, base, total, least, found, extra):
-        return word(cells, place, rows, place, weight, drawn, word, number, number, found, extra), generate
+    def draw(typing_context, cells, first, rows, n, weight, drawn, base, total, least, draws, extra, copied):
+        start = first if isinstance(first, types.Array) else place
+        arguments = cells, start, rows, place, weight, drawn, word, number, number, draws, extra, copied
+        return word(*arguments), generate
 
-    @intrinsic
-    def draw_listed(typing_context, cells, listed, rows, n, weight, drawn, base, total, least, found, extra, copied):
-        signature = word(cells, listed, rows, place, weight, drawn, word, number, number, found, extra, copied)
-        return signature, generate
-
-    return draw_listed if listed else draw
+    return draw
 
 
 def _make_half_norm(lanes):
@@ -447,12 +327,14 @@ def _make_half_norm(lanes):
     return norm
 
 
-plain_draw_values, plain_draw_listed_values = _make_plain_draws(_sum_left)
-plain_draw_halves, plain_draw_listed_halves = _make_plain_draws(_note_left)
-if PLAIN:
-    draw_values, draw_listed_values = plain_draw_values, plain_draw_listed_values
-    draw_halves, draw_listed_halves = plain_draw_halves, plain_draw_listed_halves
-else:
-    draw_values, draw_listed_values = _make_draw(True, listed=False), _make_draw(True, listed=True)
-    draw_halves, draw_listed_halves = _make_draw(False, listed=False), _make_draw(False, listed=True)
-half_norm_8, half_norm_16 = map(_make_plain_half_norm if PLAIN else _make_half_norm, (8, 16))
+# draw_L(cells, first, rows, n, weight, drawn, base, total, least, draws, extra, copied): draws a threshold for each of
+#     the features first to first + 15 of which drawn[feature] is not 0; where ``first`` is an array, for the first 8
+#     features of its first row, of which drawn[0 to 7] are not 0, and whose cells are copied side by side to the
+#     columns of ``copied``. A threshold lies between the feature's cells in the n rows, uniform among those that leave
+#     at least ``least`` of the total weight on both sides; the random state of a feature is mix(base ^ feature). It is
+#     written to ``draws``, with the weight on its left. Returns, as bits, which features have such a threshold.
+# draw_values: ``extra`` has a value for each row, of which the sum on the left is written to ``draws``.
+# draw_halves: bit i % 64 of extra[i // 64, j] is whether row i is on the left of the threshold of feature number j.
+# half_norm_L(matrix, column, halves, j, right, n): |sum of the rows on the left (or on the right) over L columns|^2
+draw_values, draw_halves = _make_draw(True), _make_draw(False)
+half_norm_8, half_norm_16 = map(_make_half_norm, (8, 16))

@@ -17,7 +17,7 @@ import numpy as np
 
 from omnirank.core.compiled import inlined
 from omnirank.trees.kernels import spaces
-from omnirank.trees.kernels.order import ORDER, OTHER
+from omnirank.trees.kernels.order import OTHER
 
 # Labels of a row that are read at once, whether it has as many or not.
 HEAD = np.uint32(4)
@@ -34,7 +34,7 @@ class LabelSets(NamedTuple):
 class LabelNode(NamedTuple):
     """The node's rows with node-local label numbers."""
 
-    sums: np.ndarray  # (3, labels): of the node by label; of the rows split off and of missing ones by local label
+    sums: np.ndarray  # (2, labels): of the node by label; of the rows split off by local label
     marks: np.ndarray  # (3, labels): number of rows, local number, labels met
     starts: np.ndarray
     labels: np.ndarray
@@ -44,7 +44,7 @@ class LabelNode(NamedTuple):
     totals: np.ndarray  # [|S|^2, number of local labels, number of rows]
 
 
-NODE_SUM, RUNNING, MISSING_SUM = 0, 1, 2
+NODE_SUM, RUNNING = 0, 1
 COUNT, LOCAL, MET = 0, 1, 2
 OWN, ALONG = 0, 1
 CONSTANT = np.uint32(0xFFFFFFFF)
@@ -58,7 +58,7 @@ def _scratch(space, n):
     n_labels = len(space.scale)
     n_cells = len(space.labels)
     return LabelNode(
-        np.zeros((3, n_labels)),
+        np.zeros((2, n_labels)),
         np.zeros((3, n_labels), np.uint32),
         np.zeros(n + 1, np.uint32),
         np.zeros(n_cells, np.uint32),
@@ -182,49 +182,6 @@ def _prefix(space, node, weight, lo, total, ints, part, n, floats):
             cut = last - 1 - s if side else s
             if cut < n:
                 floats[spaces.GAIN, cut] = spaces.sums_gain(q, p, k, norm, total)
-
-
-@spaces.both_gains.kind(LabelSets)
-def _both(space, node, weight, lo, total, ints, known, n, floats):
-    """As _prefix; both at once, since |S_1 + S_M|^2 = |S_1|^2 + 2 S_1 . S_M + |S_M|^2."""
-    norm = node.totals[0]
-    k = 0.0
-    for t in range(known - 1):
-        k += weight[lo + ints[ORDER, t]]
-        floats[spaces.SPLIT_OFF, t] = k
-    _clear_running(node)
-    q_missing = 0.0
-    p_missing = 0.0
-    k_missing = 0.0
-    for t in range(known, n):
-        i = ints[ORDER, t]
-        q_missing += _step(node, i)
-        p_missing += node.products[ALONG, i]
-        k_missing += weight[lo + i]
-    for c in range(np.int64(node.totals[1])):
-        node.sums[MISSING_SUM, c] = node.sums[RUNNING, c]
-    for side in range(2):
-        _clear_running(node)
-        q = 0.0
-        p = 0.0
-        k = 0.0
-        r = 0.0
-        for s in range(known - 1):
-            i = ints[ORDER, known - 1 - s if side else s]
-            k += weight[lo + i]
-            if k > _LIGHTER * total:
-                break
-            for e in range(node.starts[i], node.starts[i + np.uint32(1)]):
-                r += node.sums[MISSING_SUM, node.labels[e]] * node.values[e]
-            q += _step(node, i)
-            p += node.products[ALONG, i]
-            cut = known - 2 - s if side else s
-            floats[spaces.WITH_MISSING if side else spaces.GAIN, cut] = spaces.sums_gain(q, p, k, norm, total)
-            if k + k_missing <= _LIGHTER * total:
-                floats[spaces.GAIN if side else spaces.WITH_MISSING, cut] = spaces.sums_gain(
-                    q + 2.0 * r + q_missing, p + p_missing, k + k_missing, norm, total
-                )
-    return k_missing
 
 
 @spaces.subset_gain.kind(LabelSets)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class Tests(NamedTuple):
     """Tests of a tree, nodes in preorder: a left child follows its parent."""
 
     feature: np.ndarray  # -1 = leaf
-    threshold: np.ndarray  # largest number, or largest code, that goes left
+    threshold: np.ndarray  # largest number that goes left
     right: np.ndarray
     missing_left: np.ndarray
     subset_start: np.ndarray  # first word of the subset of a nominal test
@@ -53,31 +53,12 @@ class TableCells(NamedTuple):
     nominal: np.ndarray
 
 
-class Codes(NamedTuple):
-    """Feature codes of the training rows."""
+class StoredCells(NamedTuple):
+    """Stored cells of a sparse table by row; the others are 0."""
 
-    codes: np.ndarray
-    missing: int
-    nominal: np.ndarray
-
-
-class CellCodes(NamedTuple):
-    """Feature codes of the non-zero cells of the training rows."""
-
-    starts: np.ndarray  # by row
+    starts: np.ndarray
     features: np.ndarray
-    codes: np.ndarray
-    zero: np.ndarray  # code of 0 in each feature
-    missing: int
-    nominal: np.ndarray
-
-
-class CodedCells(NamedTuple):
-    """Codes of the cells of a table, and the values that they stand for."""
-
-    codes: Any
-    values: np.ndarray  # of the codes of all numeric features, one after the other
-    starts: np.ndarray  # where those of each feature start
+    values: np.ndarray  # NaN = missing
     nominal: np.ndarray
 
 
@@ -101,14 +82,8 @@ def _table_cell(cells, f, row):
     return np.float64(x), x != x
 
 
-@cell_of.kind(Codes)
-def _dense_code(cells, f, row):
-    c = cells.codes[f, row]
-    return c, c == cells.missing
-
-
-@cell_of.kind(CellCodes)
-def _cell_code(cells, f, row):
+@cell_of.kind(StoredCells)
+def _stored_cell(cells, f, row):
     low = np.int64(cells.starts[row])
     end = np.int64(cells.starts[row + 1])
     high = end
@@ -118,16 +93,8 @@ def _cell_code(cells, f, row):
             low = middle + 1
         else:
             high = middle
-    c = cells.codes[low] if low < end and cells.features[low] == f else cells.zero[f]
-    return c, c == cells.missing
-
-
-@cell_of.kind(CodedCells)
-def _coded_cell(cells, f, row):
-    c, is_missing = cell_of(cells.codes, f, row)
-    if is_missing or cells.nominal[f]:
-        return np.float64(c), is_missing
-    return np.float64(cells.values[cells.starts[f] + c]), is_missing
+    x = np.float64(cells.values[low]) if low < end and cells.features[low] == f else 0.0
+    return x, x != x
 
 
 # -- the rule ---------------------------------------------------------------------------------------------

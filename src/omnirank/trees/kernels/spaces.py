@@ -1,15 +1,13 @@
 """Clustering spaces: how a node's rows are prepared, and the gains of splitting off some of them.
 
 A space is a NamedTuple of arrays; its kind is chosen once, from the shape of the data. Each kind offers the same
-six functions, and the growing of trees knows nothing else about it:
+five functions, and the growing of trees knows nothing else about it:
 
     node_scratch(space, n)                                         memory for nodes of up to n rows
     open_node(space, node, rows, weight, lo, n)                    prepare a node; returns its weight and impurity
     prefix_gains(space, node, weight, lo, total, ints, part, n, floats)
                                                                    gains of splitting off ints[part, :t + 1], t < n;
                                                                    ints[part] lists all rows of the node
-    both_gains(space, node, weight, lo, total, ints, known, n, floats)
-                                                                   the same, without and with missing rows
     subset_gain(space, node, weight, lo, total, ints, n)           gain of splitting off the rows ints[OTHER, :n]
     level_sums(space, node, weight, lo, level, n, n_levels)        sums of the rows of each nominal level
 
@@ -135,14 +133,6 @@ def prefix_gains(space, node, weight, lo, total, ints, part, n, floats):
 
 
 @dispatched(SPACES)
-def both_gains(space, node, weight, lo, total, ints, known, n, floats):
-    """As prefix_gains for the cuts of the first ``known`` rows of the order; the rest misses the feature.
-
-    Gains without the missing rows go to GAIN, with them to WITH_MISSING. Returns the weight of the missing rows.
-    """
-
-
-@dispatched(SPACES)
 def subset_gain(space, node, weight, lo, total, ints, n):
     """Return the gain of splitting off the rows ints[OTHER, :n], and their weight."""
 
@@ -152,9 +142,12 @@ def level_sums(space, node, weight, lo, level, n, n_levels):
     """Return the weight of each level times the mean of its rows; level -1 belongs to none."""
 
 
-@both_gains.kind(OneColumn, DenseColumns, GramColumns)
-def two_scans(space, node, weight, lo, total, ints, known, n, floats):
-    """One scan without and one with the missing rows."""
+@inlined
+def both_gains(space, node, weight, lo, total, ints, known, n, floats):
+    """As prefix_gains for the cuts of the first ``known`` rows of the order; the rest misses the feature.
+
+    Gains without the missing rows go to GAIN, with them to WITH_MISSING. Returns the weight of the missing rows.
+    """
     n_missing = n - known
     for t in range(n_missing):
         ints[OTHER, t] = ints[ORDER, known + t]

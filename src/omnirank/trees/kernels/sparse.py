@@ -55,10 +55,10 @@ def grow_sparse(space, features, weight_of, settings, seed):
     sums = np.empty((72, columns + 3)), np.zeros(columns + SPARE)
     own_cells = features.starts[1:].copy(), np.empty_like(features.rows), codes
     candidates = np.empty((3, features.bits.shape[1]), np.uint64)
-    found = np.empty(n_all + 64, np.uint32), np.empty(n_all + 64, np.uint64)
+    listed = np.empty(n_all + 64, np.uint32), np.empty(n_all + 64, np.uint64)
     draws = np.arange(n_features, dtype=np.uint32), np.empty(n_features, np.uint32)
     stacks = np.empty((72, 5), np.int64), np.empty((n + 2, 5), np.int64)
-    work = search.SparseWork(rows, place, tag, *sums, *own_cells, candidates, *found, *draws, *stacks)
+    work = search.SparseWork(rows, place, tag, *sums, *own_cells, candidates, *listed, *draws, *stacks)
     k = 2 * n + 1
     ints = np.zeros((6, k), np.int32)  # feature, cut, left, right, first, last
     facts = np.zeros((4, k))  # threshold, gain, weight, depth
@@ -121,7 +121,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             new = then == 0.0
             little_left = total < _WEIGHT_LEFT * then or impurity < _IMPURITY_LEFT * impurity_then
             if far if new else little_left:
-                shifted = shift_rows(space, work.rows[lo:hi], size, work.found, sums, work.running)
+                shifted = shift_rows(space, work.rows[lo:hi], size, work.listed, sums, work.running)
                 if shifted or not new:
                     total = _sum_rows(space, weight_of, work.rows, lo, hi, sums)
                     facts[2, me] = total
@@ -200,10 +200,10 @@ def _sum_rows(space, weight_of, rows, lo, hi, sums):
 @inlined
 def _heaviest(weight_of, rows, lo, hi):
     """The largest weight of a row."""
-    found = 0.0
+    heaviest = 0.0
     for i in range(lo, hi):
-        found = larger(found, weight_of[rows[i]])
-    return found
+        heaviest = larger(heaviest, weight_of[rows[i]])
+    return heaviest
 
 
 @inlined

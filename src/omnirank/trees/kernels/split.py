@@ -21,7 +21,7 @@ import numpy as np
 from omnirank.core.compiled import Kinds, dispatched, inlined, part
 from omnirank.core.kernels.vector import larger
 from omnirank.trees.kernels.candidates import FEATURE, TIE, better, draw_feature, is_light, mix
-from omnirank.trees.kernels.draw_lanes import BLOCK, FEW, N_FOUND, ROWS
+from omnirank.trees.kernels.draw_lanes import BLOCK, FEW, N_DRAWN, ROWS
 from omnirank.trees.kernels.levels import EQUAL_LEVELS, rank_levels
 from omnirank.trees.kernels.order import ORDER, order_rows
 from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, level_sums, prefix_gains
@@ -105,7 +105,7 @@ class Work(NamedTuple):
     bits: np.ndarray  # the same memory as integers
     best: np.ndarray  # [gain, drawn threshold, impurity of the node]
     test: np.ndarray  # see below
-    found: np.ndarray  # random tests of 16 features at once; `draw_lanes` names its rows
+    draws: np.ndarray  # random tests of 16 features at once; `draw_lanes` names its rows
     halves: np.ndarray  # the rows that these send left, as bits
     drawn: np.ndarray  # whether a feature is drawn, of 16 at least; or one of 8 listed ones is
     level: np.ndarray  # number of each row's level among those present, -1 = missing
@@ -135,14 +135,14 @@ def search_scratch(features, n):
     codes = np.empty((2, in_order), features.codes.dtype)
     pairs = np.empty((3, n_pairs), features.packed.dtype if in_order else np.uint16)
     best, test = np.zeros(3), np.zeros(7, np.int64)
-    found, halves = np.zeros((N_FOUND, BLOCK)), np.empty((n // ROWS + 1 if by_row else 0, BLOCK), np.uint64)
+    draws, halves = np.zeros((N_DRAWN, BLOCK)), np.empty((n // ROWS + 1 if by_row else 0, BLOCK), np.uint64)
     level, rank = np.empty(size if most_levels else 0, np.int32), np.empty(most_levels, np.int32)
     subset = np.empty((most_levels + 63) // 64, np.uint64)
     ints, bits = np.empty((2, size), np.uint32), floats.view(np.int64)
-    return Work(ints, *codes, pairs, floats, bits, best, test, found, halves, drawn, level, rank, subset)
+    return Work(ints, *codes, pairs, floats, bits, best, test, draws, halves, drawn, level, rank, subset)
 
 
-# -- the protocol: a batch of features --------------------------------------------------------------------
+# -- the features of a node -----------------------------------------------------------------------------------
 
 
 @dispatched(CODES, 2)
@@ -160,7 +160,7 @@ def search_feature(space, node, features, f, rows, weight, lo, n, total, setting
 
 @search_features.kind(NumericCodes, MixedCodes, NumericDraws, MixedDraws)
 def _one_by_one(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps):
-    """A batch is one feature."""
+    """One feature at a time."""
     n_features = features.codes.shape[0]
     n_drawn = np.int64(0)
     state = seed
@@ -200,7 +200,7 @@ def _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed
     Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
     """
     ints, key, floats, test = work.ints, work.key, work.floats, work.test
-    found = False
+    is_best = False
     missing_weight = 0.0
     if known < n:
         missing_weight = both_gains(space, node, weight, lo, total, ints, known, n, floats)
@@ -216,13 +216,13 @@ def _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed
                 k = floats[SPLIT_OFF, t] + side * missing_weight
                 if key[t] != key[t + 1] and not is_light(k, total, settings.min_leaf):
                     if better(floats[row, t], f, 2 * t + side, settings.first_tie, seed, work.best, test):
-                        found = True
+                        is_best = True
                         test[CUT] = key[t]
                         test[MISSING_LEFT] = side
                         test[LOW_ROW] = rows[lo + ints[ORDER, t]]
                         test[HIGH_ROW] = rows[lo + ints[ORDER, t + 1]]
                     limit = work.best[0] * (1.0 - TIE)
-    return found
+    return is_best
 
 
 # -- levels -----------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from omnirank.trees.kernels.spaces import (
     DenseColumns,
     OneColumn,
     add_prefix_norms,
-    both_gains,
     centre_again,
     is_far,
     known_gain,
@@ -29,7 +28,6 @@ from omnirank.trees.kernels.spaces import (
     open_node,
     prefix_gains,
     subset_gain,
-    two_scans,
 )
 
 # -- blocks of columns that are known for the same rows ---------------------------------------------------
@@ -53,9 +51,6 @@ class BlockNode(NamedTuple):
     sums: np.ndarray
     weight: np.ndarray  # (blocks, rows)
     totals: np.ndarray
-
-
-both_gains.kind(DenseBlocks)(two_scans)
 
 
 @node_scratch.kind(DenseBlocks)
@@ -328,9 +323,6 @@ def _subset_both(space, node, weight, lo, total, ints, n):
     return allowed_gain(space, gain, k_known, known), k
 
 
-both_gains.kind(TwoParts)(two_scans)
-
-
 @level_sums.kind(TwoParts)
 def _levels_both(space, node, weight, lo, level, n, n_levels):
     """Sums of both parts side by side; a level without labelled rows has the target's mean of the node."""
@@ -349,16 +341,16 @@ def _levels_both(space, node, weight, lo, level, n, n_levels):
         if p >= 0:
             compact[p] = v if v >= 0 else n_levels
             known[compact[p]] += node.weight[p]
-    found = level_sums(space.target, node.target, node.weight, 0, compact, m, n_levels + 1)
+    of_target = level_sums(space.target, node.target, node.weight, 0, compact, m, n_levels + 1)
     first = own.shape[1]
-    sums = np.zeros((n_levels, first + found.shape[1]))
+    sums = np.zeros((n_levels, first + of_target.shape[1]))
     for v in range(n_levels):
         for c in range(first):  # an assignment of slices compiles its error message, which takes seconds
             sums[v, c] = own[v, c]
-    for c in range(found.shape[1]):
-        centre = level_centre(space.target, found, c) / node.totals[0]
+    for c in range(of_target.shape[1]):
+        centre = level_centre(space.target, of_target, c) / node.totals[0]
         for v in range(n_levels):
-            mean = found[v, c] / known[v] if known[v] > 0.0 else centre
+            mean = of_target[v, c] / known[v] if known[v] > 0.0 else centre
             sums[v, first + c] = share[v] * mean
     return sums
 
