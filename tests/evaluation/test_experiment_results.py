@@ -313,18 +313,3 @@ def test_curves_are_drawn(command, path, tmp_path):
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.svg").is_file()
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.csv").read_text().splitlines()[1] == "50,0.05,0.05"
-
-
-def test_mistakes_are_one_line(command, path, tmp_path):
-    assert "there is no store" in command("compare", tmp_path / "absent.sqlite", code=2)
-    write_store(path, {place(): 0.5})
-    assert "choose 'accuracy' or 'kappa'" in command("compare", path, "--measure", "accurate", code=2)
-    plan = write_plan(tmp_path, method("univariat"))
-    assert "did you mean 'univariate'" in command("experiment", "run", plan, code=2)
-    assert "not an amount of memory" in command("experiment", "run", plan, "--memory", "much", code=2)
-
-
-def test_the_example_is_printed(command):
-    from omnirank.evaluation.experiments import example_plan
-
-    assert command("experiment", "example") == example_plan()

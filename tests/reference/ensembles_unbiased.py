@@ -30,7 +30,7 @@ class Variable:
         if not self.nominal:
             return [self.values]
         levels = sorted({value for value in self.values if value is not None})
-        return [[None if value is None else float(value == level) for value in self.values] for level in levels]
+        return [[None if value is None else int(value == level) for value in self.values] for level in levels]
 
     def impurity(self, weight):
         """Sum of the variances of its columns: the variance of a number, the Gini index of levels."""
@@ -52,7 +52,7 @@ def mean(column, rows, weight):
 def variance(column, weight):
     rows = [i for i in known(column, range(len(column))) if weight[i] > 0]
     if not rows:
-        return 0.0
+        return 0
     middle = mean(column, rows, weight)
     return sum(weight[i] * (column[i] - middle) ** 2 for i in rows) / sum(weight[i] for i in rows)
 
@@ -61,22 +61,22 @@ def cells_of(table):
     return [[_value(cell, levels is not None) for cell in table.column(f)] for f, levels in enumerate(table.levels)]
 
 
-def variables_of(plan):
+def variables_of(plan, number=float):
     """The targets with the share w of the impurity, the features with 1 - w; without a target the features alone."""
-    dataset, w = plan.dataset, plan.rules.supervision
+    dataset, w = plan.dataset, number(plan.rules.supervision)
     found = []
     if dataset.target is not None:
         alpha = plan.columns.weights
         dense = dataset.target.dense()
         for j, levels in enumerate(dataset.target.levels):
-            values = [None if np.isnan(cell) else float(cell) for cell in dense[:, j]]
-            found.append(
-                Variable(values, levels is not None, alpha[j], None, w, plan.rules.normalize_targets is not False)
-            )
+            values = [None if np.isnan(cell) else number(float(cell)) for cell in dense[:, j]]
+            normalize = plan.rules.normalize_targets is not False
+            found.append(Variable(values, levels is not None, number(float(alpha[j])), None, w, normalize))
     if dataset.target is None or w < 1:
-        share = 1.0 if dataset.target is None else 1 - w
+        share = number(1) if dataset.target is None else 1 - w
         for f, values in enumerate(cells_of(dataset.features)):
-            found.append(Variable(values, dataset.features.levels[f] is not None, 1.0, f, share))
+            values = [None if value is None else number(value) for value in values]
+            found.append(Variable(values, dataset.features.levels[f] is not None, number(1), f, share))
     return found
 
 
@@ -92,28 +92,28 @@ def kernel(x, nominal, weight):
     if nominal:
         same = np.array([[(y == z) / of_value[values.index(y)] for z in x] for y in x])
         return (same - 1 / total) / (len(values) - 1)
-    K = np.zeros((len(x), len(x)))
+    K = 0
     chances = [a + b for a, b in pairwise(of_value)]
     for value, chance in zip(values, chances, strict=False):
-        left = np.array([float(y <= value) for y in x])
+        left = np.array([int(y <= value) for y in x])
         inside = left @ weight
         away = left - inside / total
-        K += chance / sum(chances) * (1 / inside + 1 / (total - inside)) * np.outer(away, away)
+        K = K + chance / sum(chances) * (1 / inside + 1 / (total - inside)) * np.outer(away, away)
     return K
 
 
-def root(plan):
+def root(plan, number=float):
     """Credit of each feature at the root by variable, what groups add to it, and what they add that meet themselves.
 
     With u_i = w_i (z_i - mean), centred among the examples with a known cell, M_ik = K_ik u_i u_k, sums D of M and Q
     of u_i u_k within groups, and the sum h of the squared shares of the groups' weights, the credit is
     sum M - D / (1 - 2 h) + h Q / (W (1 - h) (1 - 2 h)).
     """
-    table, weight, n = plan.dataset.features, plan.weight, plan.n_examples
+    table, weight, n = plan.dataset.features, np.array([number(w) for w in plan.weight]), plan.n_examples
     groups = np.arange(n) if plan.groups is None else plan.groups
-    variables = variables_of(plan)
-    scores, themselves = np.zeros((len(variables), table.n_columns)), np.zeros(table.n_columns)
-    by_group = np.zeros((table.n_columns, groups.max() + 1))
+    variables = variables_of(plan, number)
+    scores, themselves = np.full((len(variables), table.n_columns), number(0)), np.full(table.n_columns, number(0))
+    by_group = np.full((table.n_columns, groups.max() + 1), number(0))
     varying = [v for v in variables if v.varies() and v.alpha > 0]
     beside_target = any(v.owner is None for v in varying)  # groups add what they do about the target
     for f, cells in enumerate(cells_of(table)):
@@ -133,10 +133,10 @@ def root(plan):
             for column in variable.columns():
                 all_known = [i for i in known(column, range(n)) if weight[i] > 0]
                 middle = mean(column, all_known, weight)
-                u = np.array([0.0 if column[i] is None else weight[i] * (column[i] - middle) for i in rows])
+                u = np.array([number(0) if column[i] is None else weight[i] * (column[i] - middle) for i in rows])
                 u -= inside * sum(u) / sum(inside)
                 share = sum(weight) / sum(weight[i] for i in all_known)
-                products = np.outer(u, u) * _scale(plan, variable, column) / beside * share
+                products = np.outer(u, u) * _scale(plan, variable, column, weight) / beside * share
                 M = K * products
                 D, Q = (M * same).sum(), (products * same).sum() / sum(inside)
                 left = (h * Q / (1 - h) - 2 * h * D) / (1 - 2 * h)
@@ -144,9 +144,9 @@ def root(plan):
                 if variable.owner is not None and beside_target:
                     continue
                 themselves[f] += D
-                for i, row in enumerate(rows):
-                    by_group[f, groups[row]] += (M * ~same)[i].sum() + left * inside[i] / sum(inside)
-    return scores, by_group, themselves
+                for row, own in zip(rows, (M * ~same).sum(axis=1) + left * inside / sum(inside), strict=True):
+                    by_group[f, groups[row]] += own
+    return tuple(found.astype(np.float64) for found in (scores, by_group, themselves))
 
 
 def chance(plan):
@@ -382,10 +382,11 @@ def _columns(plan, variable, node, left, right):
             yield column, seen, out
 
 
-def _scale(plan, variable, column):
-    all_known = sum(plan.weight[i] for i in known(column, range(plan.n_examples)))
-    spread = variable.impurity(plan.weight) if variable.normalize else 1.0
-    return variable.share * variable.alpha / spread * sum(plan.weight) / all_known
+def _scale(plan, variable, column, weight=None):
+    weight = plan.weight if weight is None else weight
+    all_known = sum(weight[i] for i in known(column, range(plan.n_examples)))
+    spread = variable.impurity(weight) if variable.normalize else 1
+    return variable.share * variable.alpha / spread * sum(weight) / all_known
 
 
 def _gain(plan, counts, variable, node, left, right):

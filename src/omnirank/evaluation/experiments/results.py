@@ -206,11 +206,11 @@ class StudyResults:
         curve = self.curves(measure, neighbors, over)[data]
         way, axis = MEASURES[measure].larger_is_better, _AXES.get(over, over)
         where = curve.index.to_numpy()
-        made = [Curve(where, curve[name].to_numpy(), measure, axis, way, str(name)) for name in curve.columns]
+        curves = [Curve(where, curve[name].to_numpy(), measure, axis, way, str(name)) for name in curve.columns]
         if self.jobs["seed"].nunique() > 1:
             spread = self.curves(measure, neighbors, over, deviations=True)[data]
             options = {"errors": [spread[name].to_numpy() for name in curve.columns]} | options
-        return plot_curves(made, **options)
+        return plot_curves(curves, **options)
 
     def ranks(self, measures: Sequence[str] | None = None, neighbors: int | None = None) -> pd.DataFrame:
         """Return average ranks: a row per method, in the order of the plan, and a column per measure; "seconds" is one.
