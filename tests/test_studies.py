@@ -99,6 +99,6 @@ def test_table_of_p_values_is_that_of_the_results():
 def test_table_of_certainty_is_that_of_the_results():
     filled = runpy.run_path(str(FOLDER / "scripts" / "certainty.py"))["filled"]
     text = (FOLDER / "p_values.md").read_text()
-    assert "| unbiased | auto |" in text
+    assert "| genie3 | auto |" in text
     assert "**" not in text.partition("<!-- table certainty -->")[2].partition("<!-- end -->")[0]
     assert filled(text) == text

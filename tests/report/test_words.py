@@ -46,13 +46,13 @@ class TestSignificance:
     @pytest.mark.slow
     def test_the_test_and_the_correction_stand_where_p_values_do(self, few):
         for key in ("significance", "features", "methods"):
-            assert "one-sided test by out-of-bag examples" in section(few, key), key
+            assert "a combination of three tests: of the feature alone" in section(few, key), key
             assert "Benjamini-Hochberg" in section(few, key), key
 
     def test_raw_and_corrected_p_values_are_named_apart(self, few):
         table = section(few, "features")
         assert re.search(r"p_value\b.*p_adjusted\b.*relevant\b", table)
-        assert "p_value: raw, of a one-sided test" in table
+        assert "p_value: raw, of a combination of three tests" in table
         assert "p_adjusted: the same corrected for 8 features (Benjamini-Hochberg)" in table
         assert "relevant: p_adjusted is at most 0.05" in table
         assert "Shown is p_adjusted" in section(few, "significance")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.ranking.certainty import ALPHA, COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
+from omnirank.core.ranking.certainty import (
+    ALPHA,
+    COPIES_TEST,
+    CORRECTIONS,
+    OUT_OF_BAG_TEST,
+    adjusted_p_values,
+    p_value_columns,
+)
 from omnirank.core.ranking.comparison import compare_rankings
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, top_of
 from omnirank.ensembles.run import RELIABLE, reliability
+from omnirank.evaluation.conditional import told_by_another
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import (
     plot_fuji,
@@ -153,6 +161,8 @@ def significance(subject: Subject) -> Content:
     expected = "" if not n else f" Of these {n}, at most about {ALPHA * n:.2g} are expected to be false discoveries."
     verb = "scores" if n == 1 else "score"
     sentence = f"{n} of {counted(len(ranking), 'feature')} {verb} significantly above chance."
+    if ranking.p_given_others is not None:
+        expected += _what_they_add(subject)
     corrected = f"corrected for {counted(len(ranking), 'test')} ({CORRECTION}), at {ALPHA}"
     test = f"Test: {p_value_test(ranking)}. Shown is p_adjusted: {corrected}."
     tiny = int((adjusted_p_values(ranking.p_values, "fdr") < SMALLEST_P).sum())
@@ -163,6 +173,14 @@ def significance(subject: Subject) -> Content:
     return {"sentence": sentence + expected, "test": test, "picture": picture}
 
 
+def _what_they_add(subject: Subject) -> str:
+    """How many features tell something that the others do not, and which tell nothing that a certain one does not."""
+    n = int(p_value_columns(subject.ranking.p_values, subject.ranking.p_given_others)["adds"].sum())
+    told = {} if subject.data is None else told_by_another(subject.ranking, subject.data, 0, None)
+    named = "".join(f" {one} tells nothing that {other} does not." for one, other in list(told.items())[:_SHOWN])
+    return f" Relevant features that add something, which the other features do not tell: {n}.{named}"
+
+
 def p_value_test(ranking: Ranking) -> str:
     """Return the test behind the p values of a ranking, in the words of a paper.
 
@@ -171,7 +189,7 @@ def p_value_test(ranking: Ranking) -> str:
     >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.report.judgement import p_value_test
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="out-of-bag test"))[:24]
-    'a one-sided test by out-'
+    'a combination of three t'
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="permuted copies"))[:24]
     'a permutation test: the '
     >>> p_value_test(Ranking(["a"], [1.0], "mine", p_values=[0.1]))
@@ -185,8 +203,8 @@ def p_value_test(ranking: Ranking) -> str:
     if ranking.p_value_test == COPIES_TEST:
         return f"a permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"
     return (
-        "a one-sided test by out-of-bag examples: the score against the distribution of sums over pairs of examples, "
-        f"with moments estimated from what single examples add to it; {null}"
+        "a combination of three tests: of the feature alone by exact moments over permutations, of splits below the "
+        f"root by out-of-bag examples, and of products of two features; {null}"
     )
 
 
