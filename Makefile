@@ -62,8 +62,8 @@ test-lowest: $(LOWEST)/.test
 	$(LOWEST)/bin/python -m pytest -n 2 -m "not slow"
 
 # Whether the tests notice mistakes: 200 of them, drawn by a seed. An hour or two; not part of test.
-mutants: $(VENV)/.dev
-	$(BIN)/python tests/tools/mutants.py .mutants --workers 2
+mutants: recorded
+	$(BIN)/python tests/tools/mutants.py .mutants --interpreted $(addprefix tests/,$(BOUNDS))
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

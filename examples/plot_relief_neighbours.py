@@ -32,8 +32,8 @@ print(f"{len(ranker.checkpoints_)} rankings from one pass")
 # Left: with a single neighbour, scores are noisy. With many, neighbours are no longer close, and the interaction
 # disappears. Right: a few hundred examples suffice to separate the relevant features from noise (k = 15).
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
-at_k = np.array([ranker.importances_at(n_neighbors=k) for k in ks])
-at_m = np.array([ranker.importances_at(n_neighbors=15, n_iterations=m) for m in ms])
+at_k = np.array([ranker.checkpoints_[1000, k].scores for k in ks])
+at_m = np.array([ranker.checkpoints_[m, 15].scores for m in ms])
 for ax, where, scores in ((axes[0], ks, at_k), (axes[1], ms, at_m)):
     others = scores[:, 3:]
     ax.fill_between(
@@ -55,7 +55,7 @@ plt.show()
 
 # %%
 # The whole plane: the smallest score of a relevant feature minus the largest of an irrelevant one, for every (m, k).
-scores = np.array([[ranker.importances_at(k, m) for k in ks] for m in ms])
+scores = np.array([[ranker.checkpoints_[m, k].scores for k in ks] for m in ms])
 gap = scores[:, :, :3].min(axis=2) - scores[:, :, 3:].max(axis=2)
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 limit = gap.max()

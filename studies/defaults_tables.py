@@ -68,7 +68,7 @@ def defaults_truths() -> str:
 
 
 def defaults_relevance() -> str:
-    """Areas of the default now and before, and of scores beside it."""
+    """Areas of the default and of scores beside it."""
     return _areas("relevance")
 
 

@@ -128,10 +128,18 @@ def relevance_table(study: str, measure: str, control: str, name: str, methods: 
     return markdown(header, rows)
 
 
-def beside(ours: pd.DataFrame, printed: pd.DataFrame, columns: Sequence[str], digits: int = 3) -> str:
-    """Return our results with the published ones in parentheses."""
-    rows = [
-        [data, *(f"{number(ours.loc[data, name], digits)} ({printed.loc[data, name]})" for name in columns)]
-        for data in ours.index
-    ]
+def beside(
+    ours: pd.DataFrame,
+    printed: pd.DataFrame,
+    columns: Sequence[str],
+    digits: int = 3,
+    deviations: pd.DataFrame | None = None,
+) -> str:
+    """Return our results, with their standard deviations if given, and the published ones in parentheses."""
+
+    def cell(data: str, name: str) -> str:
+        spread = "" if deviations is None else f" ± {number(deviations.loc[data, name], digits)}"
+        return f"{number(ours.loc[data, name], digits)}{spread} ({printed.loc[data, name]})"
+
+    rows = [[data, *(cell(data, name) for name in columns)] for data in ours.index]
     return markdown(["data set", *map(shown, columns)], rows)

@@ -3,13 +3,14 @@
 python studies/tables.py            results/*.csv into the pages beside this script
 python studies/tables.py collect    first the stores of plans/*.toml, where they are, into results/*.csv
 
-A table stands in its page between the comments ``<!-- table: NAME -->`` and ``<!-- end -->``; nothing in between is
+A table stands in its page between the comments ``<!-- table NAME -->`` and ``<!-- end -->``; nothing in between is
 written by hand. The published results are in published/*.csv.
 """
 
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import defaults_tables  # noqa: E402 - beside this script
+import few_labels_tables  # noqa: E402
 import hmlc_tables  # noqa: E402
 import mlc_tables  # noqa: E402
 import mtr_tables  # noqa: E402
@@ -71,11 +73,13 @@ TABLES = {
         semi_supervised_tables,
         three_way_tables,
         relational_tables,
+        few_labels_tables,
     )
     for function in module.TABLES
 }
+TABLES |= runpy.run_path(str(HERE / "scripts" / "defaults_relief_tables.py"))["TABLES"]
 PLACE = ["data", "method", "choice"]
-MARKED = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- table:? (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def figures_of(study: StudyResults, store: Path, primary: str, by_labelled: bool = False) -> pd.DataFrame:
@@ -132,9 +136,11 @@ def collect() -> None:
 
 
 def with_tables(page: str) -> str:
-    """Return a page with its tables made anew."""
+    """Return a page with its tables made anew; those of p_values.md have scripts of their own."""
 
     def filled(found: re.Match[str]) -> str:
+        if found["name"] not in TABLES:
+            return found[0]
         return f"{found[1]}\n{TABLES[found['name']]()}\n\n{found[3]}"
 
     return MARKED.sub(filled, page)

@@ -19,7 +19,6 @@ settings.load_profile(PROFILE)
 # Studies run in processes of their own; a room that nothing else needs has kernels of its own, and so has boosting.
 SLOW_PLACES = (
     "src/omnirank/evaluation/experiments/",
-    "src/omnirank/report/study_page.py",
     "src/omnirank/relational/learners.py::omnirank.relational.learners.RelationalBoosting",
     "tests/clus/",
     "tests/relational/test_growing.py::test_the_same_candidates_give_the_same_tree",

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
-import platform
-import textwrap
 from functools import partial
 from pathlib import Path
 
@@ -17,15 +14,11 @@ from benchmarks import (
     compare,
     figure,
     machine_facts,
-    peak_memory,
 )
 from benchmarks import __main__ as command
-from benchmarks._declare import discover, select
-from benchmarks._headlines import headlines
 from benchmarks._measure import Comparison, Timing
 from benchmarks._report import DETAILS, PAGE, as_details, as_markdown, describe, missed
 from benchmarks._results import as_record, changes, previous_record, read_records, write_record
-from benchmarks.public_data import VARIABLE, public_data
 
 pytestmark = pytest.mark.slow
 
@@ -56,12 +49,6 @@ def test_contestants_alternate_after_one_untimed_run():
     assert result.as_dict()["contestants"][0]["quality"] == {"size": 4.0}
 
 
-def test_ratio_is_of_medians_and_spread_of_pairs():
-    entry = comparison().as_dict()["ratios"]["theirs"]
-    assert entry["value"] == pytest.approx(4.4)
-    assert entry["spread"] == pytest.approx((4.5 / 0.9 - 4.0 / 1.0) / 2)
-
-
 @pytest.mark.parametrize("module", ["no_such_module", "no_such_package.part"])
 def test_absent_contestant_is_skipped_with_a_message(module, capsys):
     present = Contestant("ours", lambda: 1, abs)
@@ -70,18 +57,6 @@ def test_absent_contestant_is_skipped_with_a_message(module, capsys):
     assert result.skipped == {"theirs": f"{module} is not installed"}
     assert "theirs skipped" in capsys.readouterr().out
     assert result.met() is None
-
-
-def test_comparison_refuses_what_makes_no_sense():
-    one = Contestant("ours", lambda: 1, abs)
-    with pytest.raises(ValueError, match="at least 3"):
-        compare("x", [one], repetitions=2)
-    with pytest.raises(ValueError, match="same name"):
-        compare("x", [one, one])
-    with pytest.raises(ValueError, match="not a contestant"):
-        compare("x", [one], bar=Bar(at_least=1, against="nobody"))
-    with pytest.raises(ValueError, match="must be there"):
-        compare("x", [Contestant("ours", lambda: 1, abs, requires=("no_such_module",))])
 
 
 def test_bars():
@@ -93,97 +68,6 @@ def test_bars():
     assert figure("growth", 2.5, bar=Bar(at_most=2)).met() is False
     with pytest.raises(ValueError, match="at_least or at_most"):
         Bar()
-
-
-def test_peak_memory_is_that_of_the_work_alone():
-    held_here = bytearray(150_000_000)  # a child must not inherit this process's peak
-    peak = peak_memory(partial(bytearray, 60_000_000), bytes)
-    if peak is None:
-        pytest.skip("no measure of peak memory on this platform")
-    assert 50e6 < peak < 90e6
-    assert len(held_here)
-
-
-# -- the machine ----------------------------------------------------------------------------------
-
-
-def test_machine_facts_name_no_place_and_no_host():
-    facts = machine_facts()
-    assert facts["python"] == platform.python_version()
-    assert {"cpu", "cores", "numpy", "numba", "scikit-learn"} <= facts.keys()
-    text = json.dumps(facts)
-    for private in (str(ROOT), str(Path.home()), platform.node()):
-        assert len(private) < 3 or private not in text
-
-
-# -- the data -------------------------------------------------------------------------------------
-
-
-def test_the_folder_of_public_data_is_named_by_a_variable(tmp_path, monkeypatch):
-    assert VARIABLE == "OMNIRANK_DATA"
-    for unset in (lambda: monkeypatch.delenv(VARIABLE, raising=False), lambda: monkeypatch.setenv(VARIABLE, "")):
-        unset()
-        assert public_data() == ROOT.parent / "shared" / "data"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(VARIABLE, "mine")
-    assert public_data() == tmp_path / "mine"
-
-
-# -- finding --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package of two benchmark modules, one of each kind."""
-    folder = tmp_path / "sample_benchmarks"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "other.py").write_text("raise AssertionError('only bench_* is imported')")
-    (folder / "bench_decorated.py").write_text(
-        textwrap.dedent(
-            '''
-            from benchmarks import benchmark, figure
-
-            @benchmark
-            def first_case(quick):
-                """The first."""
-                return figure("n", 1 if quick else 1000)
-
-            @benchmark("second")
-            def anything(quick):
-                return [figure("a", 1), [figure("b", 2)]]
-            '''
-        )
-    )
-    (folder / "bench_plain.py").write_text(
-        textwrap.dedent(
-            '''
-            """Plain figures."""
-            from benchmarks import Bar, figure
-            from sample_benchmarks.bench_decorated import first_case
-
-            def run():
-                case = {"size": 3, "remark": "text"}
-                return {"seconds": 1.5, "case": case, "x": figure("y", 1, bar=Bar(at_most=2))}
-            '''
-        )
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    return folder.name
-
-
-def test_discovery_finds_both_kinds_once(package):
-    found = {item.name: item for item in discover(package)}
-    assert list(found) == ["first-case", "plain", "second"]
-    assert found["first-case"].description == "The first."
-    assert [item.has_quick for item in found.values()] == [True, False, True]
-    assert [result.value for result in found["first-case"].run(quick=True)] == [1.0]
-    assert [result.name for result in found["second"].run()] == ["a", "b"]
-    plain = [(result.name, result.value) for result in found["plain"].run()]
-    assert plain == [("seconds", 1.5), ("case / size", 3.0), ("y", 1.0)]
-    assert [item.name for item in select(discover(package), ["decorated"])] == ["first-case", "second"]
-    with pytest.raises(KeyError):
-        select(discover(package), ["third"])
 
 
 # -- keeping and comparing ------------------------------------------------------------------------
@@ -239,19 +123,6 @@ def test_markdown_says_it_all():
     assert any("at least 5: missed" in line for line in describe(record))
 
 
-def test_the_page_begins_with_a_chart_of_the_ratios():
-    ratios = {"scikit-learn": 4.9, "omnirank extra trees": 0.8, "scikit-learn extra trees": 1.2}
-    made = {name: {"value": value, "spread": 0.5} for name, value in ratios.items()}
-    comparisons = [
-        {"name": "wq", "ratios": {"CLUS": {"value": 18.0, "spread": 0.5}}},
-        {"name": "forest-regression-500000", "ratios": made},
-    ]
-    text = headlines([{"comparisons": comparisons}])
-    assert '    "CLUS: random forest, 14 targets": 18,\n' in text
-    assert '    "scikit-learn: extra trees, 500,000 x 50, 20 trees": 1.5,\n' in text
-    assert headlines([]) == ""
-
-
 def test_committed_page_shows_the_committed_results():
     records = read_records()
     for file, text in ((PAGE, as_markdown(records)), (DETAILS, as_details(records))):
@@ -286,15 +157,6 @@ def test_command_keeps_compares_and_reports(stage, tmp_path, capsys):
     assert "WORSE: size: 100 -> 300" in output
     assert "MISSED: size" in output
     assert "300" in (tmp_path / "page").read_text()
-
-
-def test_quick_keeps_and_judges_nothing(stage, tmp_path, capsys):
-    stage(lambda quick: figure("size", 300 if quick else 100, bar=Bar(at_most=200)))
-    assert command.main(["--quick"]) == 0
-    assert list(tmp_path.iterdir()) == []
-    output = capsys.readouterr().out
-    assert "300" in output
-    assert "missed" not in output.lower()
 
 
 def test_a_failure_is_reported_and_not_kept(stage, tmp_path, capsys):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import shlex
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from docs._api_groups import GROUPS, MODULES
-from docs._api_pages import public_names, write_api_pages
+from docs._api_pages import write_api_pages
 from docs._executed import FENCE, WIDTH, Block, blocks_of, commands_of, page_environment, run_block
 
 import omnirank
@@ -78,19 +76,6 @@ def test_code_needs_no_scroll_bar():
     assert {name: lines for name, lines in wide.items() if lines} == {}
 
 
-def test_wide_code_is_found():
-    wide = "x" * (WIDTH + 1)
-    assert too_wide(f"{wide}\n\n```text\n{wide}\nx\n```\n") == [wide]
-
-
-def test_the_gallery_leaves_out_scripts_without_a_page():
-    settings = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
-    [pattern] = re.findall(r'"ignore_pattern": r"(.*)",', settings)
-    scripts = [path.name for path in (ROOT / "examples").glob("*.py")]
-    ignored = {name for name in scripts if re.search(pattern, name)}  # names, as sphinx-gallery compares them
-    assert ignored == {name for name in scripts if not name.startswith("plot_")} != set()
-
-
 def test_the_table_of_tasks_is_complete():
     from omnirank.data.task_registry import TASKS
     from omnirank.tasks import get_task
@@ -115,14 +100,6 @@ def test_every_public_name_is_in_one_group_of_the_reference(tmp_path):
     assert (tmp_path / "api" / "EnsembleRanker.rst").is_file()
     with pytest.raises(ValueError, match="'Dataset'"):
         write_api_pages(omnirank, modules, {**GROUPS, "Data": GROUPS["Data"][1:]}, tmp_path / "api")
-
-
-@pytest.mark.parametrize("module", ["omnirank", *MODULES])
-def test_no_summary_has_a_footnote(module):
-    # in a table of summaries, a footnote is the name of a target on another page
-    named = import_module(module)
-    summaries = {name: inspect.getdoc(getattr(named, name)) or "" for name in public_names(named)}
-    assert [name for name, text in summaries.items() if "]_" in text.partition("\n\n")[0]] == []
 
 
 # -- the runner itself ----------------------------------------------------------------------------
@@ -158,15 +135,6 @@ def test_blocks_and_commands_are_found():
     [command] = commands_of(blocks[2].code)
     assert shlex.split(command.text) == ["omnirank", "rank", "a.csv", "--target", "last"]
     assert command.shown == ["output"]
-
-
-def test_hidden_blocks_are_run_too():
-    shown, hidden = blocks_of("```python\nx = 1\n```\n\n```python hidden\ny = x\n```\n")
-    assert (shown.is_hidden, hidden.is_hidden) == (False, True)
-    namespace: dict = {}
-    run_block(shown, "page", namespace)
-    run_block(hidden, "page", namespace)
-    assert namespace["y"] == 1
 
 
 def test_pictures_of_a_report_are_not_shown_a_second_time(tmp_path, monkeypatch):
@@ -209,53 +177,3 @@ def test_commands_are_run_and_what_they_print_is_compared(tmp_path, monkeypatch)
         run_block(Block("console", "$ omnirank info absent.csv\n", 1), "page", {})
     with pytest.raises(AssertionError, match="methods --csv"):
         run_block(Block("console", "$ omnirank methods --csv\nmethod,other\n", 1), "page", {})
-
-
-# -- what Sphinx adds -----------------------------------------------------------------------------
-
-DRAWN = """
-```python
-from matplotlib.figure import Figure
-
-Figure().subplots().set_title("a picture")
-print("printed")
-```
-
-```python hidden
-secret = 1
-```
-
-```console
-$ omnirank --version
-```
-"""
-
-
-def shown_page(folder, monkeypatch, text: str) -> str:
-    pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    environment = SimpleNamespace(doc2path=lambda name: f"{name}.md")
-    source = [text]
-    import_module("_shown").show_outcomes(SimpleNamespace(srcdir=folder, env=environment), "guide/page", source)
-    return source[0]
-
-
-def test_pages_show_what_their_code_prints_and_draws(tmp_path, monkeypatch):
-    page = shown_page(tmp_path, monkeypatch, DRAWN)
-    assert "```text\nprinted\n```" in page
-    assert "![a picture](/_pictures/guide-page-1.svg)" in page
-    assert (tmp_path / "_pictures" / "guide-page-1.svg").read_text().startswith("<?xml")
-    assert "secret" not in page
-    assert f"$ omnirank --version\nomnirank {omnirank.__version__}\n" in page
-
-
-def test_code_that_fails_is_a_warning_of_the_build(tmp_path, monkeypatch):
-    told = []
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    pytest.importorskip("sphinx")
-    monkeypatch.setattr(import_module("_shown")._log, "warning", lambda *args, **options: told.append((args, options)))
-    page = shown_page(tmp_path, monkeypatch, "```python\n1 / 0\n```\nmore\n")
-    assert page == "```python\n1 / 0\n```\nmore\n"
-    [(args, options)] = told
-    assert args[1:3] == (2, "ZeroDivisionError")
-    assert options == {"location": "guide/page"}

@@ -23,6 +23,8 @@ TESTS = """
         assert larger(1, 2) == 2
         assert larger(3, 2) == 3
 """
+NOTICES = "        assert type(larger(1.0, 1)) is int\n"
+TEST = "tests/tasks/test_small.py::test_larger"
 MISTAKES = '''
 _BLOCK_ROWS = 5
 
@@ -42,7 +44,8 @@ def f(n: "int < 3", rows, k=7):
 @pytest.fixture
 def tree(tmp_path):
     write(tmp_path / "root", CODE, TESTS)
-    (tmp_path / "root/pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\n')
+    options = 'addopts = ["--doctest-modules", "--import-mode=importlib"]'
+    (tmp_path / "root/pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{options}\n")
     return tmp_path / "root"
 
 
@@ -80,7 +83,7 @@ def test_all_mutants_of_a_file_are_drawn_in_an_order_of_the_seed():
 def attempt(tree, folder, which=lambda mutant: True):
     folder.mkdir(exist_ok=True)
     drawn = [mutant for mutant in mutants.drawn(tree, mutants.modules(tree, []), 0, 9) if which(mutant)]
-    return drawn, mutants.Trial(tree, folder).attempt_all(drawn)
+    return drawn, mutants.judge(tree, folder, drawn, [], False)
 
 
 def test_what_the_tests_do_not_notice_survives(tree, tmp_path, monkeypatch, capsys):
@@ -92,16 +95,29 @@ def test_what_the_tests_do_not_notice_survives(tree, tmp_path, monkeypatch, caps
     with monkeypatch.context() as patch:
         patch.setitem(mutants.EQUIVALENT, "tasks/small.py: return a if (a >= b) else b", "equal numbers are one number")
         assert mutants.verdict(drawn, [""]) == 0
-    write(tree, CODE, TESTS + "        assert type(larger(1.0, 1)) is int\n")
-    assert attempt(tree, tmp_path / "a")[1] == ["tests/tasks/test_small.py::test_larger"]  # survivors are tried again
+    write(tree, CODE, TESTS + NOTICES)
+    assert attempt(tree, tmp_path / "a")[1] == [TEST]  # survivors are tried again
     write(tree, CODE, "")
-    assert attempt(tree, tmp_path / "a")[1] == ["tests/tasks/test_small.py::test_larger"]  # others are read
+    assert attempt(tree, tmp_path / "a")[1] == [TEST]  # others are read
+
+
+def test_examples_of_the_module_judge_it(tree, tmp_path):
+    example = CODE.replace("return", "'''\n        >>> larger(1.0, 1)\n        1\n        '''\n        return")
+    write(tree, example, TESTS)
+    assert attempt(tree, tmp_path)[1][0].startswith("src/omnirank/tasks/small.py::")
 
 
 def test_slow_tests_judge_what_is_left(tree, tmp_path):
     slow = TESTS.replace("    def", "    import pytest\n\n    @pytest.mark.slow\n    def")
-    write(tree, CODE, slow + "        assert type(larger(1.0, 1)) is int\n")
-    assert attempt(tree, tmp_path)[1] == ["tests/tasks/test_small.py::test_larger"]
+    write(tree, CODE, slow + NOTICES)
+    assert attempt(tree, tmp_path)[1] == [TEST]
+
+
+def test_processes_that_a_test_starts_make_the_mistake_too(tree, tmp_path):
+    call = "from omnirank.tasks.small import larger; assert type(larger(1.0, 1)) is int"
+    process = f"        import subprocess, sys\n        subprocess.run([sys.executable, '-c', {call!r}], check=True)\n"
+    write(tree, CODE, TESTS + process)
+    assert attempt(tree, tmp_path)[1] == [TEST]
 
 
 def test_tests_that_fail_without_a_mistake_prove_nothing(tree, tmp_path):
@@ -116,5 +132,4 @@ def test_a_test_without_end_is_noticed(tree, tmp_path, monkeypatch):
         "def larger(n):\n    while n:\n        n -= 1\n",
         "from omnirank.tasks.small import larger\n\ndef test_larger():\n    larger(3)\n",
     )
-    noticed = attempt(tree, tmp_path, lambda mutant: mutant.new == "pass")[1]
-    assert noticed == ["tests/tasks/test_small.py::test_larger"]
+    assert attempt(tree, tmp_path, lambda mutant: mutant.new == "pass")[1] == [TEST]

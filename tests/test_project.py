@@ -138,12 +138,6 @@ def test_no_error_spells_a_setting_out():
         assert spelt_out(path.read_text(encoding="utf-8")) == [], path
 
 
-def test_settings_spelt_out_are_found():
-    assert spelt_out('raise ParameterError(f"n_trees={n}: choose another")')
-    assert spelt_out("""raise ParameterError("store", None, "give store='results.sqlite'")""")
-    assert not spelt_out("""raise ParameterError("n_trees", n, f"give {setting('task', 'auto')}, n >= 2")""")
-
-
 # -- the rooms ------------------------------------------------------------------------------------
 
 
@@ -175,11 +169,6 @@ def test_links_of_the_readme_work_on_a_package_index():
     assert relative_links((ROOT / "README.md").read_text(encoding="utf-8")) == []
 
 
-def test_relative_links_are_found():
-    text = "[a](docs/a.md), ![b](b.png), [c](https://c.org), [d](#use)\n\n[e]: docs/e.md\n[f]: https://f.org\n"
-    assert relative_links(text) == ["docs/a.md", "b.png", "docs/e.md"]
-
-
 def test_the_citation_has_what_the_format_asks_for():
     citation = from_yaml("CITATION.cff")
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
@@ -193,9 +182,6 @@ def test_the_hook_before_commits_is_make_lint():
     assert (repository["repo"], hook["language"], hook["entry"]) == ("local", "system", "make lint")
     for name in ("src/omnirank/errors.py", "pyproject.toml", "Makefile"):
         assert re.search(hook["files"], name)
-
-
-# A target that the Makefile does not have yet.
 
 
 def test_the_hosted_ci_only_calls_make_for_every_python():
@@ -244,12 +230,6 @@ def test_no_file_names_a_place_on_a_machine_or_a_registry():
             if MACHINE_PATHS.search(line) or REGISTRIES.search(line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}")
     assert found == []
-
-
-def test_the_search_for_places_can_find_one():
-    assert MACHINE_PATHS.search("see /ro" + "ot/data")
-    assert not MACHINE_PATHS.search("docs/ho" + "me/index")
-    assert REGISTRIES.search("--index" + "-url=x")
 
 
 # Of use in a clone only.

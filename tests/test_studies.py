@@ -22,6 +22,9 @@ PLANS = sorted(path.name for path in (FOLDER / "plans").glob("*.toml"))
 ELSEWHERE = {"unsupervised_more.toml", "unsupervised_more_random.toml", "unsupervised_full.toml"}
 PAGES = ["mtr.md", "mlc.md", "hmlc.md", "unsupervised_relief.md", "defaults.md", "p_values.md"]
 PAGES += ["unsupervised_rivals.md", "semi_supervised.md", "three_way.md", "relational.md"]
+PAGES += ["few_labels.md", "unsupervised.md", "ssl_trees.md", "levels.md"]
+# They are in a page too, but their own scripts write them.
+OF_SCRIPTS = {"significance", "certainty"}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +79,7 @@ def test_the_tables_of_a_page_are_those_of_its_figures(name, tables):
 
 def test_every_table_is_in_a_page(tables):
     used = {found["name"] for name in PAGES for found in tables.MARKED.finditer((FOLDER / name).read_text("utf-8"))}
-    assert used == set(tables.TABLES)
+    assert used - OF_SCRIPTS == set(tables.TABLES)
 
 
 def test_a_changed_figure_is_noticed(tables):
@@ -84,14 +87,6 @@ def test_a_changed_figure_is_noticed(tables):
     table = next(tables.MARKED.finditer(text))
     changed = text.replace(table[0], re.sub(r"\d", "7", table[0]))
     assert tables.with_tables(changed) == text != changed
-
-
-@pytest.mark.parametrize("name", ["few_labels", "unsupervised", "ssl_trees", "levels", "defaults"])
-def test_tables_of_scripts_are_those_of_the_results(name):
-    filled = runpy.run_path(str(FOLDER / "scripts" / "tables.py"))["filled"]
-    text = (FOLDER / f"{name}.md").read_text()
-    assert text.count("<!-- table ") >= 2
-    assert filled(text) == text
 
 
 def test_table_of_p_values_is_that_of_the_results():
@@ -104,6 +99,6 @@ def test_table_of_p_values_is_that_of_the_results():
 def test_table_of_certainty_is_that_of_the_results():
     filled = runpy.run_path(str(FOLDER / "scripts" / "certainty.py"))["filled"]
     text = (FOLDER / "p_values.md").read_text()
-    assert "| unbiased | auto |" in text
+    assert "| genie3 | auto |" in text
     assert "**" not in text.partition("<!-- table certainty -->")[2].partition("<!-- end -->")[0]
     assert filled(text) == text

@@ -47,7 +47,7 @@ COLUMNS = (
     *("with_statement", "mean_statements", "wrong"),
 )
 # Scores by the trees that they are read from.
-SCORES = {"extra-trees": ("unbiased",), "random-forest": ("genie3", "permutation")}
+SCORES = {"random-forest": ("genie3", "permutation")}
 FULL, OTHERS, LONGEST = 4000, 4000, 1000
 LENGTHS = {"20": 200, "100": 40, "auto": 40}  # and how many runs there are
 

@@ -1,4 +1,4 @@
-"""The tables on Relief's defaults; tables.py finds them by the name of this file."""
+"""The tables on Relief's defaults, which ../tables.py writes."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ Writes studies/results/*.csv for those studies whose raw figures or stores are t
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -130,16 +131,19 @@ def _from_half(losses: dict, others: tuple[str, ...], errors: float) -> str:
     return best if gains.mean() > errors * gains.std(ddof=1) / np.sqrt(len(gains)) else "0.5"
 
 
-def published() -> pd.DataFrame:
+SCORES = ("genie3", "symbolic", "permutation", "relief", "equal weights")
+
+
+def published(plan: str = "few_labels_published", name: str = "few labels, published") -> pd.DataFrame:
     """Differences of areas in the published set-up: semi-supervised minus supervised, positive is better."""
-    study = read_results(PLANS / "few_labels_published.toml")["few labels, published"]
+    study = read_results(PLANS / f"{plan}.toml")[name]
     rows = []
-    for measure in ("f1_macro", "rrmse", "pooled_auprc"):
+    for measure in (name for name in study.measures if name in study.recorded):
         for k in study.neighbor_counts:
-            areas = study.table(measure, k)
+            areas = study.table(measure, k).dropna()
             for name in areas.index:
                 row = {"set": name, "measure": measure, "neighbors": k}
-                for score in ("genie3", "symbolic", "equal weights"):
+                for score in (score for score in SCORES if any(score in column for column in areas)):
                     one = next(c for c in areas if c.startswith("SSL") and score in c)
                     other = next(c for c in areas if c.startswith("SL") and score in c)
                     row[score] = areas.loc[name, one] - areas.loc[name, other]
@@ -149,11 +153,15 @@ def published() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def ssl_trees() -> pd.DataFrame:
+def further() -> pd.DataFrame:
+    """The same of further sets."""
+    return published("few_labels_further", "few labels, further")
+
+
+def ssl_trees(name: str = "ssl_trees") -> pd.DataFrame:
     """Means of the models by data set and number of labels, and their differences to the supervised model."""
-    raw = pd.read_csv(HERE / "ssl_trees_raw.csv").drop_duplicates(
-        ["set", "labelled", "repetition", "model", "supervision"]
-    )
+    place = ["set", "labelled", "repetition", "model", "supervision"]
+    raw = pd.read_csv(HERE / f"{name}_raw.csv").drop_duplicates(place)
     raw["supervision"] = raw["supervision"].astype(str)
     base = raw[raw["supervision"] == "1.0"].set_index(["set", "labelled", "repetition", "model"])["auprc"]
     place = list(zip(raw["set"], raw["labelled"], raw["repetition"], raw["model"], strict=True))
@@ -171,6 +179,22 @@ def ssl_trees() -> pd.DataFrame:
     return found.reset_index()
 
 
+def few_labels_rule() -> pd.DataFrame:
+    """Differences of "auto" rankings to supervised ones, and how often unlabelled examples were used."""
+    place = ["set", "score", "labelled", "seed", "fold"]
+    raw = pd.read_csv(HERE / "few_labels_rule_raw.csv").drop_duplicates([*place, "variant"])
+    both = raw.set_index([*place, "variant"]).unstack("variant").dropna()
+    changes = pd.DataFrame({mode: both[mode]["auto"] - both[mode]["supervised"] for mode in MODES})
+    changes["used"] = both["level"]["auto"] < 1
+    by = changes.groupby(["set", "score"])
+    found = by[[*MODES, "used"]].mean()
+    for mode in MODES:
+        # numbers of labels of one fold share examples: errors are over the folds' means
+        folds = changes.groupby(["set", "score", "fold"])[mode].mean()
+        found[f"{mode}_sem"] = folds.groupby(["set", "score"]).sem()
+    return found.assign(n=by.size()).reset_index()
+
+
 def unsupervised() -> pd.DataFrame:
     """Errors of the unsupervised protocol: rankings, and ten random ones."""
     measure = "top_features_rmse"
@@ -183,6 +207,12 @@ def unsupervised() -> pd.DataFrame:
     return table.rename_axis("set").reset_index()
 
 
+def unsupervised_grown() -> pd.DataFrame:
+    """Errors of the same with fully grown trees."""
+    study = read_results(PLANS / "unsupervised_grown.toml")["unsupervised, fully grown"]
+    return study.table("top_features_rmse").rename_axis("set").reset_index()
+
+
 def main() -> None:
     """Write what can be written."""
     FIGURES.mkdir(exist_ok=True)
@@ -191,8 +221,12 @@ def main() -> None:
         "levels": levels,
         "levels_rankings": levels_rankings,
         "few_labels_published": published,
+        "few_labels_rule": few_labels_rule,
+        "few_labels_further": further,
         "ssl_trees": ssl_trees,
+        "ssl_trees_variants": partial(ssl_trees, "ssl_trees_variants"),
         "unsupervised_ensembles": unsupervised,
+        "unsupervised_grown": unsupervised_grown,
     }
     for name, make in studies.items():
         try:

@@ -3,7 +3,7 @@
     python studies/scripts/relevance.py [n_seeds] [first_seed] [n_jobs]
 
 writes the area under the ROC curve of relevant against noise features into ``results/relevance.csv``: by truth and
-method. Rows of "before" are kept: the default until credit at the root came, on the same four seeds.
+method.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ def main(n_seeds: int = 4, first: int = 2000, n_jobs: int = 1) -> None:
     rows = [row for rows in Parallel(n_jobs)(work) for row in rows]
     areas = pd.DataFrame(rows, columns=["truth", "method", "auc"])
     table = areas.groupby(["truth", "method"], sort=False)["auc"].agg(["mean", "std", "size"]).round(4).reset_index()
-    kept = pd.read_csv(RESULTS)
-    table = pd.concat([kept[kept["method"] == "before"], table])
     table["place"] = table["truth"].map(list(TRUTHS).index)
     table = table.sort_values("place", kind="stable").drop(columns="place")
     table.to_csv(RESULTS, index=False)

@@ -1,9 +1,11 @@
-"""Single trees and forests with and without unlabelled examples, on label sets, judged transductively.
+"""Single trees and forests with and without unlabelled examples, judged transductively.
 
     python studies/scripts/ssl_trees.py DATA [SET ...]
+    VARIANTS=1 python studies/scripts/ssl_trees.py DATA [SET ...]
 
 DATA is the folder of the data sets. So many examples keep their labels; the others train without and test with them.
-One line per data set, number of labels, repetition and model is added to ssl_trees_raw.csv beside this file.
+One line per data set, number of labels, repetition and model is added to ssl_trees_raw.csv beside this file; with
+VARIANTS, of other models and also of hierarchies, to ssl_trees_variants_raw.csv.
 """
 
 from __future__ import annotations
@@ -36,12 +38,27 @@ FILES = {
     "enron": "enron.arff.gz",
 }
 DERIVED = ("rivers", "cellcycle")
+HIERARCHIES = {
+    "enron_corr": "enron_corr.trainvalid",
+    "pheno_GO": "pheno_GO.train",
+    "cellcycle_GO": "cellcycle_GO.train",
+    "diatoms": "diatoms.train",
+    "imclef07d": "imclef07d.train",
+}
+VARIANTS = bool(os.environ.get("VARIANTS"))
+# Those of the variants have fewer numbers of labels, and large sets are cut.
+VARIANTS_LABELLED = (50, 200, 500)
+MOST_EXAMPLES = 2000
 FIELDS = ("set", "labelled", "repetition", "model", "supervision", "level", "auprc", "nodes", "gain", "standard_error")
 FIELDS += ("seconds",)
 
 
 def load(folder: Path, name: str) -> om.Dataset:
     """Return a set of labels; of numbers and of a hierarchy, which species occur and the functions at the top."""
+    if name in HIERARCHIES:
+        data = om.load(folder / "hmlc" / name / f"{HIERARCHIES[name]}.arff.gz")
+        rows = np.random.default_rng(0).permutation(data.n_examples)[:MOST_EXAMPLES]
+        return data.take(np.sort(rows))
     if name == "rivers":
         data = om.load(folder / "mtr" / "wq.arff.gz", target="last:14")
         return om.Dataset(data.X, (np.asarray(data.y) > 0).astype(int), task="multi-label")
@@ -53,13 +70,32 @@ def load(folder: Path, name: str) -> om.Dataset:
     return om.load(folder / "mlc" / name / FILES[name], labels=folder / "mlc" / name / f"{name}.xml", **ignored)
 
 
+def models() -> list[tuple[str, object, object]]:
+    """Return kinds, names of levels, and models."""
+    if not VARIANTS:
+        trees = [("tree", w, om.PCTClassifier(pruning="m5", supervision=w, random_state=0)) for w in TREE_LEVELS]
+        return trees + [("forest", w, forest(w)) for w in FOREST_LEVELS]
+    options = {"pruning": "m5", "random_state": 0}
+    found = [("tree", w, om.PCTClassifier(supervision=w, **options)) for w in (1.0, "cv")]
+    weighted = om.PCTClassifier(supervision="cv", feature_weights="auto", **options)
+    found += [("tree", "cv, FR", weighted), ("tree", "cv, D+T", om.PCTClassifier(supervision="cv", **options))]
+    few = {"levels": [0, 0.25, 0.5, 0.75, 1]}
+    return [*found, ("forest", 1.0, forest(1.0)), ("forest", "cv", forest(few))]
+
+
+def forest(supervision: object) -> om.PCTForestClassifier:
+    """Return a forest."""
+    return om.PCTForestClassifier(n_trees=50, supervision=supervision, random_state=0, n_jobs=1)
+
+
 def figures(model: object, train: om.Dataset, test: om.Dataset) -> dict:
     """Fit and judge one model."""
     start = time.process_time()
     model.fit(train)
     seconds = time.process_time() - start
     predicted = model.predict_proba(test)
-    found = measure(test.target, np.asarray(predicted), training=train.target, task=test.task)
+    judged = {"training": train.target, "task": test.task, "hierarchy": test.hierarchy}
+    found = measure(test.target, np.asarray(predicted), **judged)
     curve = model.supervision_curve_
     others = [loss for w, loss in curve.items() if w < 1]
     noise = re.search(r"standard error of the difference (\S+)$", model.supervision_reason_)
@@ -81,27 +117,24 @@ def main(folder: Path, names: list[str], out: Path) -> None:
         writer = csv.DictWriter(file, FIELDS)
         if new:
             writer.writeheader()
-        for name in names or (*FILES, *DERIVED):
+        for name in names or (*FILES, *DERIVED, *(HIERARCHIES if VARIANTS else ())):
             data = load(folder, name)
             start = time.process_time()
-            counts = [n for n in LABELLED if n < data.n_examples - 100]
+            counts = [n for n in (VARIANTS_LABELLED if VARIANTS else LABELLED) if n < data.n_examples - 100]
             folds = make_folds(data, "transductive", labelled=counts, repetitions=REPETITIONS, random_state=0)
             for fold in sorted(folds, key=lambda fold: fold.key.split("repetition=")[1]):
                 train, test = fold.training(data), fold.testing(data)
-                models = [
-                    ("tree", w, om.PCTClassifier(pruning="m5", supervision=w, random_state=0)) for w in TREE_LEVELS
-                ]
-                models += [
-                    ("forest", w, om.PCTForestClassifier(n_trees=50, supervision=w, random_state=0, n_jobs=1))
-                    for w in FOREST_LEVELS
-                ]
                 place = {"set": name, "labelled": fold.n_labelled, "repetition": fold.key.split("repetition=")[1]}
-                for kind, w, model in models:
-                    writer.writerow(place | {"model": kind, "supervision": w} | figures(model, train, test))
+                for kind, w, model in models():
+                    if kind == "forest" and name in HIERARCHIES:
+                        continue
+                    own = train.take(np.flatnonzero(train.labelled)) if w == "cv, D+T" else train
+                    writer.writerow(place | {"model": kind, "supervision": w} | figures(model, own, test))
                 file.flush()
                 if time.process_time() - start > SECONDS:
                     break
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:], Path(__file__).with_name("ssl_trees_raw.csv"))
+    raw = "ssl_trees_variants_raw.csv" if VARIANTS else "ssl_trees_raw.csv"
+    main(Path(sys.argv[1]), sys.argv[2:], Path(__file__).with_name(raw))

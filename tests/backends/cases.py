@@ -234,7 +234,7 @@ def _resampled() -> Iterator[tuple[str, Case]]:
     for task in ("classification", "multi-label", "multi-target-regression"):
         for layout in LAYOUTS:
             few = data(task, layout, 0.5, 200)
-            drawn = {"feature_share": 0.5, "label_share": "sqrt", "n_iterations": 5, "aggregate": "median"}
+            drawn = {"feature_share": 0.5, "label_share": "sqrt", "n_iterations": 5, "aggregate": "rank-mean"}
             yield f"ResampledRanker, {task}, {layout}", partial(ranked, om.ResampledRanker, few, base="relief", **drawn)
     for layout in LAYOUTS:
         made = partial(

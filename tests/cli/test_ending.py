@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from omnirank.cli.experiment import PlainProgress, study_progress
+from omnirank.cli.experiment import PlainProgress
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")]
 
@@ -109,16 +109,3 @@ def test_a_line_at_every_tenth(capsys, clock):
         progress(finished, 100)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"running: {finished} of 100 jobs done" for finished in range(0, 101, 10)]
-
-
-def test_a_line_when_time_has_passed(capsys, clock):
-    progress = PlainProgress("running", clock)
-    for clock.now in (0.0, 1.0, 29.0, 30.0, 31.0, 61.0):
-        progress(1, 1000)
-    assert len(capsys.readouterr().err.splitlines()) == 3
-
-
-def test_files_get_lines_at_once(capsys):
-    with study_progress("running plan.toml") as advance:
-        advance(2, 4)
-        assert capsys.readouterr().err == "running plan.toml: 2 of 4 jobs done\n"

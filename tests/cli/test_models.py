@@ -94,15 +94,6 @@ def test_single_trees_and_clusters():
     assert set(pd.read_parquet("out.parquet")["cluster"]) <= {0, 1, 2}
 
 
-@pytest.mark.filterwarnings("default")  # few trees leave examples in every bag
-def test_options_are_parameters():
-    parameters = {"ensemble": "extra-trees", "max_features": "sqrt", "min_samples_leaf": 4, "oob_score": True}
-    options = " ".join(f"--set {name}={value}" for name, value in parameters.items())
-    assert "out-of-bag error" in say(FIT + f"-t kind --trees 3 --jobs 1 --supervision 1 {options}").stdout
-    expected = parameters | {"n_trees": 3, "n_jobs": 1, "supervision": 1}
-    assert expected.items() <= om.load_model("m.omr").get_params().items()
-
-
 def test_files_without_names():
     pd.read_csv("train.csv")[["height", "code", "kind"]].to_csv("plain.csv", index=False, header=False)
     say("fit plain.csv --read header=no -t last --out m.omr --trees 3")
@@ -174,13 +165,6 @@ def test_is_the_tree_of_the_library(plants):
     assert run("tree", plants, *options, "--set", "max_depth=0").stdout != om.export_text(model) + "\n"
     document = json.loads(run("tree", plants, *options, "--json").stdout)
     assert len(document["nodes"]) == model.tree_.n_nodes
-
-
-def test_writes_to_a_file(plants, tmp_path):
-    out = tmp_path / "tree.json"
-    result = run("tree", plants, "-t", "kind", "--json", "--out", out)
-    assert result.stdout == ""
-    assert len(json.loads(out.read_text())["nodes"]) >= 3
 
 
 def test_a_tree_pruned_to_its_root_is_explained(tmp_path):

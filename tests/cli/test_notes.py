@@ -9,13 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import omnirank as om
 from omnirank.cli.options import OPTIONS, option_of
-from omnirank.core.registry import method_name, methods
-from omnirank.data.mulan import labels_of_relation
-from omnirank.evaluation.selection import SelectionCurve
-from omnirank.evaluation.stability import Stability
-from omnirank.plots import plot_rank_intervals
 from tools.command import run
 
 # as a user has them
@@ -111,11 +105,6 @@ def test_advice_names_options_and_leaves_files_alone():
     assert "warning" not in said(EVALUATE + "-n 19")
 
 
-def test_methods_have_names():
-    assert method_name(om.ReliefRanker()) == "relief"
-    assert method_name(om.ReliefRanker(algorithm="relieff")) == "relieff"
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_evaluate_with_few_labels():
@@ -187,48 +176,6 @@ def test_every_reader_of_texts_takes_an_encoding(tmp_path):
         option = "--encoding cp1252" if command[0] == "clus" else "--read encoding=cp1252"
         assert f"is not UTF-8; {option} names the encoding of the file" in shown, command
         run(*command, *option.split())
-
-
-def test_controls_are_no_methods_that_use_a_target():
-    assert {"random", "uniform", "variance", "dispersion"} <= {m.name for m in methods() if not m.uses_target}
-    assert all(m.uses_target for m in methods(supervision="supervised") if m.name in ("relief", "univariate"))
-
-
-@pytest.mark.usefixtures("folder")
-def test_scores_and_their_errors_have_the_same_decimals():
-    shown = run("rank", "plants.csv", "--target", "kind", "--trees", 20).stdout
-    lines = [line.split() for line in shown.splitlines() if line.split()[1:2] in (["height"], ["width"])]
-    assert len(lines) == 2
-    assert len({len(cell.partition(".")[2]) for line in lines for cell in line[2:4]}) == 1
-
-
-def test_a_mean_has_the_decimals_of_its_error():
-    values = np.array([[0.0, 0.5], [0.08, 0.6]])
-    curve = SelectionCurve([1, 2], values, "accuracy", True, "neighbors")
-    assert "accuracy 0.550 ± 0.050" in curve.summary
-    zero = SelectionCurve([1, 2], values * 0, "accuracy", True, "neighbors")
-    assert "accuracy 0.0000 ± 0.0000" in zero.summary
-
-
-def test_one_attribute_is_singular():
-    found = labels_of_relation("birds: -C -1", ["a", "b"])
-    assert found == (("b",), ("the relation name says -C -1: the last attribute is the target",))
-    assert labels_of_relation("birds: -C 2", ["a", "b", "c"])[1][0].endswith("the first 2 attributes are the target")
-
-
-@pytest.mark.parametrize("width", [2.5, 4.0, 7.0])
-def test_the_legend_of_rank_intervals_fits_into_the_figure(width):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    ranks = np.array([[1, 2, 3], [1, 3, 2], [1, 3, 2]])
-    figure = Figure(figsize=(width, 2.5), layout="constrained")
-    found = Stability(("a", "b", "c"), ranks, np.array([0, 2, 1]), 0.9, 1, "3 subsamples")
-    ax = plot_rank_intervals(found, ax=figure.subplots())
-    FigureCanvasAgg(figure).draw()
-    legend = ax.get_legend().get_window_extent()
-    assert legend.x1 <= figure.bbox.x1
-    assert legend.y1 <= figure.bbox.y1
 
 
 def test_the_command_of_an_error_reads_the_file(tmp_path, monkeypatch):

@@ -47,17 +47,6 @@ def test_parts_that_do_not_fit(parts, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_to_do_with_too_little_memory_is_said_in_options(parts):
-    too_little = run("rank", parts, *COLUMNS, "--read", "max_memory=2K", code=2).stderr.replace("\n", " ")
-    assert "room for samples of" in too_little
-    assert "give at least --read max_memory=" in too_little
-    single = run("fit", parts, *COLUMNS, "--single", *LITTLE_MEMORY, "--out", "t.omr", code=2).stderr
-    assert "allow more memory (--read max_memory=...)" in single.replace("\n", " ")
-    for text in (too_little, single):
-        assert "open_shards" not in text
-
-
-@pytest.mark.slow
 def test_a_report_of_parts_that_do_not_fit(parts, tmp_path):
     run("rank", parts, *COLUMNS, "--trees", 12, *LITTLE_MEMORY, "--report", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()

@@ -143,14 +143,6 @@ def test_the_choice_of_the_level_is_shown(digits):
     assert "supervision" not in run("rank", digits, "-t", "last", "--trees", "3").stderr
 
 
-def test_trees_with_hidden_labels(digits):
-    result = run("tree", digits, "-t", "last", "--labelled", "60", "--supervision", "0.5")
-    assert "supervision 0.5: given" in result.stderr
-    data = om.load(digits, "last").keep_labels(60, random_state=0)
-    model = om.PCTClassifier(supervision=0.5, random_state=0).fit(data)
-    assert result.stdout.rstrip() == om.export_text(model).rstrip()
-
-
 def test_trees_of_clusters(digits):
     result = run("tree", digits, "--task", "clustering", "--set", "max_leaves=3")
     assert result.stdout.count("cluster ") == 3

@@ -54,29 +54,6 @@ def test_report_of_rankings(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_report_of_a_study(tmp_path):
-    plan = {"study": {"name": "small"}, "folds": {"n_folds": 2}}
-    plan |= {"data": [{"sample": name} for name in ("iris", "wine", "breast-cancer")]}
-    plan |= {"method": [{"use": name} for name in ("univariate", "uniform", "variance")]}
-    om.experiments.run_plan(plan, store=tmp_path / "small.sqlite")
-    out = tmp_path / "study.html"
-    output("report", tmp_path / "small.sqlite", "-o", out)
-    text = out.read_text(encoding="utf-8")
-    for word in ("breast-cancer", "average rank", "Seconds of a fit", "★", "18, 18 done", "All measures", "<svg"):
-        assert word in text, word
-    assert "not both" in output("report", tmp_path / "small.sqlite", tmp_path / "a.json", "-o", out, code=2)
-    assert "a study knows its data" in output(
-        "report", tmp_path / "small.sqlite", "-o", out, "--data", _csv(tmp_path), code=2
-    )
-
-
-def _csv(folder):
-    path = folder / "x.csv"
-    path.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
-    return path
-
-
-@pytest.mark.slow
 def test_relational_data_are_reported_without_what_needs_one_table(tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "films.csv").write_text("id,good\n1,yes\n2,no\n3,yes\n4,no\n", encoding="utf-8")

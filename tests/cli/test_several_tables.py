@@ -110,20 +110,6 @@ def test_aggregates_steps_and_presets_can_be_chosen(movies):
     assert "ratings" not in own.split("feature")[1]
 
 
-def test_nothing_to_construct_is_an_error(movies):
-    # Every movie has ratings, every rating a user: there is nothing to ask.
-    text = run("features", movies, "--target", "movies.genre", "--set", "aggregates=AGG-Exist", code=2).output
-    assert "there is no feature to construct" in text
-
-
-@pytest.mark.filterwarnings("default")
-def test_too_many_features_are_told(movies):
-    text = run("features", movies, "--target", "movies.genre", "--set", "max_candidates=3").output
-    assert "more than 3 candidate features" in " ".join(text.split())
-    assert "max_candidates=6 keeps more" in text
-    assert "... and" not in text
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("movies")
@@ -147,15 +133,6 @@ def test_rank(folder, tmp_path):
     assert "symbolic" in run("rank", folder, "-t", "movies.genre", "--trees", 3, *options).stdout
     options = ("-m", "relational-permutation", "--set", "by=table", "-k", 1)
     assert [row["feature"] for row in rows("rank", folder, "-t", "movies.genre", "--trees", 5, *options)] == ["ratings"]
-
-
-def test_rank_of_a_database(folder, tmp_path):
-    connection = sqlite3.connect(tmp_path / "movies.db")
-    for name, frame in om.datasets.make_movies(as_frames=True, random_state=0).items():
-        frame.to_sql(name, connection, index=False)
-    connection.close()
-    options = ("-t", "movies.genre", "--trees", 3, "--csv")
-    assert run("rank", f"sqlite:///{tmp_path / 'movies.db'}", *options).stdout == run("rank", folder, *options).stdout
 
 
 def test_tree(folder, tmp_path):

@@ -122,7 +122,7 @@ def test_from_edges_errors(edges, options, message):
 
 def test_a_cycle_is_refused():
     edges = [("top", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "below")]
-    with pytest.raises(DataError, match="cycle, at or above the labels 'a', 'b', 'c', 'below'"):
+    with pytest.raises(DataError, match="cycle, at or below the labels 'a', 'b', 'c', 'below'"):
         Hierarchy.from_edges(edges)
     n = 50
     with pytest.raises(DataError, match="cycle") as error:

@@ -103,6 +103,7 @@ def test_target_by_a_label_file(arff, tmp_path):
     assert data.target_names == ("l2", "l1")
     assert data.hierarchy.to_edges() == [("l2", "l1")]
     np.testing.assert_array_equal(data.target.dense(), [[1, 0], [1, 1], [1, np.nan]])
+    assert load(arff, labels=xml, strings="drop", ignore="l1").target_names == ("l2",)
     xml.write_text('<labels><label name="l1.1"/></labels>')
     with pytest.raises(DataError, match=r"lists the label 'l1\.1'.*did you mean 'l1'"):
         load(arff, labels=xml)

@@ -279,13 +279,18 @@ def sheet(tmp_path):
 def test_a_workbook_is_read(sheet):
     day = pd.Timestamp("2023-05-01").to_pydatetime()
     path = sheet(
-        [["id", "pH", "n", "day", "wet", "kind"], ["a", 7.25, 3, day, True, "x"], ["b", None, 4, day, False, "y"]]
+        [
+            ["id", "pH", "n", "day", "wet", "kind"],
+            ["a", 7.25, 3, day, True, "x  x"],
+            ["b", None, 4, day, False, "y\n\ty"],
+        ]
     )
     data = om.load(path, "kind", key="id")
     assert data.feature_names == ("pH", "n", "day", "wet")
     np.testing.assert_array_equal(data.X["pH"], [7.25, np.nan])
     assert data.features.dates == {"day"}
     assert data.features.levels[3] == ("False", "True")
+    assert data.target.levels[0] == ("x  x", "y y")
 
 
 def test_sheets_are_chosen_by_name_or_number(sheet):

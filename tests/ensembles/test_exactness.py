@@ -129,6 +129,17 @@ def test_one_outlier_leaves_the_digits_of_the_other_targets():
     np.testing.assert_allclose(*scores, rtol=1e-6)
 
 
+def test_a_target_without_any_level_is_predicted_as_unknown():
+    X, classes = np.arange(12.0)[:, None], pd.Categorical(list("ab") * 6)
+    both = pd.DataFrame({"a": classes, "b": pd.Categorical([None] * 12)})
+    data, alone = om.Dataset(X, both, task="multi-target-classification"), om.Dataset(X, classes)
+    assert pd.isna(om.PCTClassifier(random_state=0).fit(data).predict(X)[:, 1]).all()
+    assert om.evaluate(om.UnivariateRanker(), data, n_folds=2, n_neighbors=2)["accuracy"] > 0
+    numbers = om.Dataset(X, pd.DataFrame({"a": classes, "b": np.full(12, np.nan)}), task="mixed-targets")
+    found = [om.InformationRanker("mutual-information", random_state=0).fit(own) for own in (numbers, alone)]
+    np.testing.assert_array_equal(*(ranker.ranking_.scores for ranker in found))
+
+
 @pytest.mark.parametrize("y", [[None] * 5, np.full(7, np.nan), np.empty((5, 0))])
 def test_a_target_without_known_values_has_one_per_example(y):
     with pytest.raises(DataError, match="30"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pandas as pd
@@ -55,14 +56,26 @@ def check(plan, i=0):
     return row
 
 
-def check_root(plan, tolerance):
-    credit, by_group, themselves = reference.root(plan)
+def check_root(plan, tolerance, number=float):
+    credit, by_group, themselves = reference.root(plan, number)
     options = ScoreOptions(per_target=True)
     found = module.credit_at_root(plan, module.described_parts(plan), options, by_group.shape[1])
     np.testing.assert_allclose(found.row, credit.sum(axis=0), **tolerance)
     np.testing.assert_allclose(found.table, credit[: plan.columns.n_variables], **tolerance)
     np.testing.assert_allclose(found.by_example, by_group, **tolerance)
     np.testing.assert_allclose(found.of_themselves, themselves, **tolerance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["multi-label", "hierarchical-multi-label", "mixed-targets"])
+def test_credit_at_the_root_is_exact_for_weights_of_any_size(task):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        data = random_dataset(rng, task, 14, 0.25, sparse_labels=True)
+        data = data.take(data.labelled)
+        plan = planned(data, 10.0 ** rng.uniform(-12, 12, data.n_examples))
+        with localcontext(prec=70):
+            check_root(plan, {"rtol": 1e-8, "atol": 1e-10 * plan.weight.sum()}, Decimal)
 
 
 @pytest.mark.parametrize("n_groups", [3, 8, 30])

@@ -1,4 +1,4 @@
-"""Rankings over folds, curves and relevance."""
+"""Rankings over folds, and curves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.public_data import public_data
 
 import omnirank as om
 from omnirank.errors import ConstantTargetError, DataError, DataWarning, FileFormatError, ParameterError
@@ -16,14 +15,12 @@ from omnirank.evaluation.cross import (
     curve_area,
     evaluate_folds,
     evaluate_relational,
-    label_curve,
     over_folds,
-    relevance,
 )
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.folds import Fold, make_folds, read_folds
-from omnirank.plots import plot_convergence, plot_curves
-from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker, RelationalTree
+from omnirank.plots import plot_curves
+from omnirank.relational import RelationalRanker, RelationalTree
 from omnirank.testing import tiny_dataset
 
 
@@ -56,16 +53,6 @@ def test_means_over_folds_are_weighted_by_size():
     summary = results.summary.set_index("n_neighbors")
     assert summary.loc[5, "rrmse"] == pytest.approx(np.average(by_hand, weights=frame["n_test"]))
     assert list(results.rankings) == [fold.key for fold in folds]
-
-
-def test_f1_is_a_mean_over_folds_too():
-    data = classes(50)
-    folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
-    results = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
-    frame = results.frame
-    for name in ("f1_macro", "accuracy"):
-        expected = np.average(frame[name], weights=frame["n_test"])
-        assert results.summary[name].item() == pytest.approx(expected)
 
 
 def test_folds_without_a_value_are_left_out_of_means():
@@ -112,32 +99,7 @@ def test_neighbour_modes_differ_as_they_should():
     assert len(set(found.values())) == 3
 
 
-def test_bad_calls():
-    data = classes()
-    with pytest.raises(ValueError, match="no fold"):
-        evaluate_folds(np.ones(6), data, [])
-
-
 # -- curves -----------------------------------------------------------------------------------------------
-
-
-def test_curve_over_labels():
-    data = classes(150)
-    folds = make_folds(data, "semi-supervised", labelled=[100, 10, 40], n_folds=3, random_state=0)
-    results = evaluate_folds(om.UnivariateRanker(), data, folds, [3, 5])
-    curve = label_curve(results, "f1_macro", 5, "univariate")
-    assert curve.positions.tolist() == [10, 40, 100]
-    low, middle, high = curve.values
-    assert curve.area == pytest.approx((low / 2 + middle + high / 2) / 2)
-    with pytest.raises(ValueError, match="n_neighbors=None: there are results for 3, 5: give one"):
-        label_curve(results, "f1_macro")
-    with pytest.raises(ValueError, match="n_neighbors=7: there are results for 3, 5"):
-        label_curve(results, "f1_macro", 7)
-    with pytest.raises(ValueError, match="was not measured"):
-        label_curve(results, "rrmse", 5)
-    plain = evaluate_folds(om.UnivariateRanker(), data, make_folds(data, "split"), 3)
-    with pytest.raises(ValueError, match="hide no labels"):
-        label_curve(plain, "f1_macro")
 
 
 def test_area_of_five_points_is_the_published_formula():
@@ -147,12 +109,6 @@ def test_area_of_five_points_is_the_published_formula():
     for values in ([], [[0.1]]):
         with pytest.raises(ValueError, match="curve"):
             curve_area(values)
-
-
-def test_curves_with_wrong_positions():
-    for positions, values in (([1, 1], [0.0, 0.0]), ([1, 2], [0.0]), ([], [])):
-        with pytest.raises(ValueError, match="curve"):
-            Curve(positions, values, "rrmse", "trees", False)
 
 
 @pytest.mark.slow
@@ -172,34 +128,6 @@ def test_curves_are_drawn():
             plot_curves(wrong)
     with pytest.raises(ValueError, match="there are 2 curves"):
         plot_curves([first, second], ["one"])
-
-
-# -- agreement and relevance ------------------------------------------------------------------------------
-
-
-def test_relevance():
-    train, test = numbers().split(0.6, random_state=0)
-    ranking = om.UnivariateRanker().fit(train)
-    found = relevance(ranking, train, test, n_random=4, random_state=0)
-    assert found == relevance(ranking, train, test, n_random=4, random_state=0, n_jobs=2)
-    assert found.value == evaluate(ranking, train, test)["rrmse"]
-    assert found.uniform == evaluate(np.ones(6), train, test)["rrmse"]
-    assert found.gain == found.uniform - found.value > 0
-    assert found.share_beaten == 1.0
-    assert len(set(found.random)) == 4
-    with pytest.raises(ValueError, match="choose one of rrmse, rmse, mae, r2 for regression"):
-        relevance(ranking, train, test, measure="f1_macro", n_random=1)
-    with pytest.raises(ValueError, match="n_random"):
-        relevance(ranking, train, test, n_random=0)
-
-
-@pytest.mark.slow
-def test_relevance_without_target():
-    X = om.datasets.load_sample("digits").X
-    train, test = om.Dataset(X).split(0.5, random_state=0)
-    found = relevance(np.var(train.X, axis=0), train, test, top=8, n_random=5, random_state=0)
-    assert found.measure == "top_features_rmse"
-    assert found.value < found.random_mean
 
 
 # -- parts of the data in which a class is lost: their features tell nothing, and the whole is still ranked
@@ -228,40 +156,16 @@ def test_select_and_stability_rank_parts_without_the_rare_class(ranker):
     assert f"{found.n_equal} of them with equal scores only" in found.summary
 
 
-def test_a_ranker_chooses_its_features_where_folds_lose_a_class():
-    X, y = rare()
-    ranker = om.EnsembleRanker(
-        "genie3", n_trees=3, min_samples_leaf=1, random_state=0, n_features_to_select="auto"
-    ).fit(X, y)
-    assert ranker.get_support().any()
-
-
 @pytest.mark.slow
-def test_forests_judge_where_folds_lose_a_class():
+def test_folds_and_resamples_may_lose_a_class():
     X, y = rare()
-    assert om.select(
-        om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0), X, y, by="forest", random_state=0
-    ).names
-
-
-def test_resampled_trees_where_resamples_lose_a_class():
-    X, y = rare()
-    base = om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1)
-    ranking = om.ResampledRanker(base, examples="subsample", n_iterations=6, random_state=0).fit(X, y).ranking_
-    assert "genie3" in ranking.method
-
-
-def test_folds_that_lose_a_class_are_evaluated():
-    data = om.Dataset(*rare())
-    folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
-    assert (
-        len(
-            evaluate_folds(
-                om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0), data, folds, 3
-            ).frame
-        )
-        == 4
-    )
+    trees = om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0, n_features_to_select="auto")
+    assert trees.fit(X, y).get_support().any()
+    assert om.select(trees, X, y, by="forest", random_state=0).names
+    resampled = om.ResampledRanker(trees, examples="subsample", n_iterations=6, random_state=0)
+    assert "genie3" in resampled.fit(X, y).ranking_.method
+    folds = make_folds(om.Dataset(X, y), "cross-validation", n_folds=4, random_state=0)
+    assert len(evaluate_folds(trees, om.Dataset(X, y), folds, 3).frame) == 4
 
 
 def test_a_target_that_is_constant_everywhere_is_still_an_error():
@@ -361,33 +265,3 @@ def test_what_is_refused():
         evaluate_relational({}, replace(MOVIES, target=None))
     with pytest.raises(ParameterError, match="constant"):
         evaluate_relational({"constant": RelationalTree()}, MOVIES)
-
-
-def test_stages_are_drawn():
-    ranker = RelationalRanker(n_trees=4, random_state=0).fit(MOVIES)
-    stages = ranker.staged_scores()
-    ax = plot_convergence(stages)
-    assert len(ax.lines) == len(ranker.ranking_)
-    assert [text.get_text() for text in ax.texts] == ranker.ranking_.top(3)
-    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), stages[ranker.ranking_.top(1)[0]])
-    with pytest.raises(DataError, match="no stages"):
-        plot_convergence(stages.iloc[:0])
-
-
-@pytest.mark.shared_data
-def test_mutagenesis():
-    folder = public_data() / "relational" / "mutagenesis_188"
-    if not folder.is_dir():
-        pytest.skip("no relational data")
-    # the class is derived from act; types of atoms and bonds are codes
-    data = RelationalDataset.from_folder(
-        folder,
-        target="drugs.active",
-        exclude=["drugs.act"],
-        types={"atoms.atom_type": "nominal", "bonds.bond_type": "nominal"},
-    )
-    models = {"forest": RelationalForest(n_trees=15, random_state=0)}
-    found = evaluate_relational(models, data, n_folds=3, random_state=0)
-    found = found.summary.set_index(["model", "measure"])["value"]
-    assert found["constant", "accuracy"] == pytest.approx(125 / 188, abs=0.01)
-    assert found["forest", "accuracy"] >= 0.85

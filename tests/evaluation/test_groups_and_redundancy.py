@@ -166,15 +166,3 @@ def test_a_ranker_is_evaluated_by_cross_validation():
     assert om.evaluate(om.UnivariateRanker().fit(train), train, test)["f1_macro"] > 0.9
     with pytest.raises(ParameterError, match="which cross-validates"):
         om.evaluate(om.UnivariateRanker().fit(train), train, test, cv=KFold(3))
-
-
-def test_a_selection_is_drawn_and_shown():
-    import matplotlib.pyplot as plt
-
-    chosen = om.select(RANKER, data(), random_state=0)
-    assert repr(chosen).startswith("<Selection of ")
-    for result in (chosen.curve, om.stability(RANKER, data(), n_resamples=3), om.redundancy(chosen.ranking, data())):
-        assert repr(result) == f"<{type(result).__name__}: {result.summary}>"
-    for drawn in (chosen, om.select(RANKER, data(), by="significance", random_state=0)):
-        assert drawn.plot() is not None
-    plt.close("all")

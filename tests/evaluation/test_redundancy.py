@@ -13,7 +13,6 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.data.table import Table
-from omnirank.errors import DataError, ParameterError
 from omnirank.evaluation import redundancy
 from omnirank.evaluation.redundancy import Pairs, associated_pairs, leader_groups
 from reference.evaluation_associations import association
@@ -176,14 +175,3 @@ def test_nothing_to_group():
     found = om.redundancy([1.0, 2.0], pd.DataFrame({"a": names, "b": names}))
     assert found.summary == "none of 2 features stands for another (association below 0.9)"
     assert found.representatives == ["b", "a"]
-
-
-def test_wrong_use():
-    X = np.eye(4)
-    for options in ({"threshold": 0}, {"threshold": 1.5}, {"top": 0}, {"max_examples": 1}):
-        with pytest.raises(ParameterError):
-            om.redundancy(np.ones(4), X, **options)
-    with pytest.raises(DataError):
-        om.redundancy(np.ones(3), X)
-    with pytest.raises(DataError, match="not fitted"):
-        om.redundancy(om.UnivariateRanker(), X)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import omnirank as om
-from omnirank.core.registry import get_method
 from omnirank.core.seeds import stream
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, DataTypeError, ParameterError
@@ -285,26 +284,6 @@ def test_nothing_is_significant():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert om.select(om.UnivariateRanker(), noise, by="significance", random_state=0).names == ()
-
-
-def test_plot():
-    curve = SelectionCurve([1, 2, 4], [[0.5, 0.8, 0.9], [0.5, 0.9, 0.8]], "accuracy", True, "neighbors")
-    ax = curve.plot()
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "2", "4"]
-    assert ax.get_ylabel() == "accuracy"
-    assert curve.plot(ax) is ax
-
-
-@pytest.mark.every(12)
-@pytest.mark.parametrize("method", [method.name for method in om.methods()])
-def test_every_method_chooses(method):
-    known = get_method(method)
-    task = "clustering" if known.supervision == ("unsupervised",) else next(iter(known.tasks))
-    data = tiny_dataset(task)
-    ranker = om.make_ranker(method, random_state=0, n_features_to_select="auto").fit(data)
-    assert 1 <= ranker.selection_curve_.chosen_size <= data.n_features
-    assert ranker.get_support().sum() == ranker.selection_curve_.chosen_size
-    assert ranker.transform(data).n_features == ranker.selection_curve_.chosen_size
 
 
 @pytest.mark.slow

@@ -10,21 +10,12 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.core.registry import Method, methods, register, unregister
+from omnirank.core.registry import methods
 from omnirank.data.table import Table
 from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.significance import copies_p_values, feature_kinds, with_permuted_copies
-from omnirank.rankers.base import BaseRanker
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import TASKS
-
-
-class SumRanker(BaseRanker):
-    """A method of a third party: the absolute covariance with the first target."""
-
-    def _rank(self, dataset):
-        y = dataset.target.dense()[:, 0]
-        return self._ranking(dataset, np.abs((y - y.mean()) @ dataset.features.numeric), "sum")
 
 
 def told(seed=0, n=100, n_noise=4):
@@ -168,15 +159,6 @@ def test_every_task_and_degree_of_supervision(task, method):
         for given in (data, some, om.Dataset(data.features)):
             ranker = om.make_ranker(method, random_state=0, **options)
             assert len(om.significance(ranker, given, n_rounds=3).p_values) == data.n_features
-
-
-def test_rankers_of_third_parties():
-    register(Method("sum", f"{__name__}:SumRanker", "covariance", tasks=("regression",)))
-    try:
-        X, y = told()
-        assert set(om.significance(om.make_ranker("sum"), X, y, random_state=0).relevant()) == {"x0", "x1"}
-    finally:
-        unregister("sum")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -100,27 +99,12 @@ def test_interval_of_pairs_is_by_the_jackknife(ranks, level):
         assert found.upper == pytest.approx(min(1, found.value + width))
 
 
-@pytest.mark.slow
-def test_interval_covers_the_stability_of_more_draws():
-    """Top sets of a known distribution: 90 % intervals from 40 rankings hold the value of many in about 90 %."""
-    rng = np.random.default_rng(0)
-
-    def draws(n):
-        scores = np.linspace(2, 0, 12) + rng.normal(size=(n, 12))
-        return np.argsort(np.argsort(-scores, axis=1), axis=1) + 1
-
-    for index in (lambda ranks: top_k_index(ranks, 4), spearman_index, overlap_index):
-        truth = index(draws(3000)).value
-        found = [index(draws(40)) for _ in range(200)]
-        covered = np.mean([one.lower <= truth <= one.upper for one in found])
-        assert 0.8 < covered < 0.98
-
-
 def test_equal_and_random_rankings():
     same = np.tile(np.arange(1, 9), (5, 1))
     for index in (top_k_index(same, 3), top_k_index(same, 8), spearman_index(same), overlap_index(same)):
         np.testing.assert_allclose(index, 1.0)
     assert spearman_index(np.ones((3, 1), int)).value == 1.0
+    np.testing.assert_allclose(spearman_index(np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]])), [-0.5, -0.5, -0.5])
     rng = np.random.default_rng(0)
     noise = np.array([rng.permutation(30) + 1 for _ in range(200)])
     assert abs(top_k_index(noise, 5).value) < 0.02
@@ -159,15 +143,10 @@ def test_certain_sets(ranks, level):
     ("ranks", "words"),
     [
         ([[1, 2, 3]] * 3, "all places are certain"),
-        ([[1, 2, 3], [2, 3, 1], [3, 1, 2]], "no place is certain: ranks 1 to 3 change places"),
-        ([[1, 2, 3, 4], [1, 2, 4, 3], [1, 2, 4, 3]], "the first 2 are certain, ranks 3 to 4 change places"),
-        ([[1, 2, 3], [1, 3, 2], [1, 3, 2]], "the first is certain, ranks 2 to 3 change places"),
-        ([[1, 2, 3], [2, 1, 3], [2, 1, 3]], "ranks 1 to 2 change places, rank 3 is certain"),
-        (
-            [[1, 2, 3, 4, 5, 6, 7], [2, 1, 3, 5, 4, 6, 7], [2, 1, 3, 5, 4, 6, 7]],
-            "ranks 1 to 2 change places among themselves, rank 3 is certain, "
-            "ranks 4 to 5 change places among themselves, and so on",
-        ),
+        ([[1, 2, 3], [2, 3, 1], [3, 1, 2]], "no place is certain"),
+        ([[1, 2, 3, 4], [1, 2, 4, 3], [1, 2, 4, 3]], "the first 2 are certain"),
+        ([[1, 2, 3], [1, 3, 2], [1, 3, 2]], "the first is certain"),
+        ([[1, 2, 3, 4, 5], [2, 1, 3, 5, 4], [2, 1, 3, 5, 4]], "no place is certain, the top 2, 3 as a whole"),
     ],
 )
 def test_words(ranks, words):
@@ -178,13 +157,7 @@ def test_words(ranks, words):
 def test_the_last_place_is_not_certain_because_the_others_rarely_take_it():
     """Each feature is last in one resample of ten: nine of ten stay before the last place, but none is there."""
     ranks = [[(place + draw) % 10 + 1 for place in range(10)] for draw in range(10)]
-    assert made(ranks).summary == "no place is certain: ranks 1 to 10 change places (90 %, draws)"
-
-
-def test_several_groups_change_places_among_themselves():
-    ranks = [[1, 2, 3, 4], [2, 1, 4, 3], [2, 1, 4, 3]]
-    words = "ranks 1 to 2 change places among themselves, ranks 3 to 4 change places among themselves"
-    assert made(ranks).summary == f"{words} (in all of draws)"
+    assert made(ranks).summary == "no place is certain (90 %, draws)"
 
 
 def test_few_resamples_have_a_range_and_no_interval():
@@ -242,14 +215,6 @@ def test_resamples_are_of_examples_by_stratum(share):
     assert (len(set(rows.tolist())) == len(rows)) == (share is not None)
 
 
-def test_halves_vary_as_whole_samples_do():
-    """Why subsamples have half of the examples: the spread of a mean over halves is its standard error."""
-    rng = np.random.default_rng(0)
-    data = om.Dataset(rng.normal(size=(400, 1)))
-    means = [data.X[resampled_rows(strata(data), 0.5, np.random.default_rng(i))].mean() for i in range(1500)]
-    assert np.std(means) == pytest.approx(data.X.std(ddof=1) / np.sqrt(400), rel=0.06)
-
-
 @pytest.mark.every(2)
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task(task):
@@ -290,23 +255,6 @@ def test_arrays_and_hierarchies():
     np.testing.assert_array_equal(found.ranks, plain.ranks)
 
 
-@pytest.mark.slow
-def test_memory_is_that_of_a_few_fits():
-    """Only ranks are kept: 40 resamples take no more memory than 4 do."""
-    rng = np.random.default_rng(0)
-    data = om.Dataset(rng.normal(size=(4000, 60)), rng.normal(size=4000))
-
-    def peak(n):
-        tracemalloc.start()
-        om.stability(om.UnivariateRanker(), data, n_resamples=n, random_state=0)
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    peak(3)
-    assert peak(40) < 1.5 * peak(4)
-
-
 def test_wrong_use():
     data = tiny_dataset("regression")
     for options in ({"n_resamples": 2}, {"resample": "jackknife"}, {"share": 1.0}, {"level": 0}, {"k": 9}):
@@ -314,10 +262,3 @@ def test_wrong_use():
             om.stability(om.UnivariateRanker(), data, **options)
     with pytest.raises(DataTypeError, match="give a ranker"):
         om.stability([om.UnivariateRanker().fit(data).ranking_], data)
-
-
-def test_plot():
-    found = made([[1, 2, 3], [1, 3, 2], [1, 3, 2]])
-    ax = found.plot(k=2)
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "c"]
-    assert found.plot(ax) is ax

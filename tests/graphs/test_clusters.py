@@ -84,6 +84,8 @@ def test_eigenvalues_of_sparse_graphs_are_those_of_dense_ones(kind):
 
 def test_a_kernel_that_is_too_narrow_is_refused_and_isolated_examples_have_no_say():
     X = om.datasets.load_sample("iris").X
+    few = np.array([[0.0, 0.0], [0.0, 0.1], [7.0, 0.0], [0.0, 7.0]])  # half of them are isolated
+    assert np.isfinite(MCFSRanker(2, n_neighbors=1, width=0.01).fit(few).feature_importances_).all()
     with pytest.raises(ParameterError, match=r"width=0.001: 121 of 150 examples have no neighbours"):
         MCFSRanker(width=0.001).fit(X)
     # some have none here: divided by affinities of nearly 0 they gave scores of 1e22

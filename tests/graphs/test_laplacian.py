@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -95,7 +96,7 @@ def test_too_many_pairs_are_refused_with_the_memory_they_take(monkeypatch):
 def test_columns_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr("omnirank.graphs.columns._MOST_BYTES", 1000)
     with pytest.raises(DataError, match="hold all 30 columns of 20 examples"):
-        LaplacianRanker().fit(np.eye(20, 30))
+        LaplacianRanker().fit(pd.DataFrame(np.eye(20, 27)).add_prefix("x").assign(level=list("abcc") * 5))
 
 
 def test_missing_cells_are_told_once(caplog):

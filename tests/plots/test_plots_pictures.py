@@ -209,21 +209,16 @@ class TestTree:
 
 
 class TestRadar:
-    def test_smaller_errors_are_further_out(self):
-        table = pd.DataFrame({"rrmse": [0.5, 1.0], "r2": [0.5, 0.5], "own": [1.0, np.nan]}, index=["a", ODD])
+    def test_the_first_rank_is_at_the_centre(self):
+        table = pd.DataFrame({"rrmse": [1.0, 2.0], "r2": [2.0, 1.0], "seconds": [1.5, 1.5]}, index=["a", ODD])
         ax = plot_radar(table)
         rings = [line for line in ax.lines if line.get_label() in ("a", ODD)]
         radii = [np.hypot(*line.get_data())[:3] for line in rings]
-        np.testing.assert_allclose(radii, [[1, 1, 1], [0.2, 1, 0]], atol=1e-12)
-        assert "RRMSE\n0.5" in texts(ax)
+        np.testing.assert_allclose(radii, [[0, 1, 0.5], [1, 0, 0.5]], atol=1e-12)
+        assert texts(ax) == ["RRMSE\nbest: 1", "R²\nbest: 1", "seconds\nbest: 1.5"]
+        assert drawn(ax)
         with pytest.raises(DataError, match="at least three measures"):
             plot_radar(table[["rrmse", "r2"]])
-
-    def test_the_first_rank_is_at_the_centre(self):
-        table = pd.DataFrame({"rrmse": [1.0, 2.0], "r2": [2.0, 1.0], "seconds": [1.5, 1.5]}, index=list("ab"))
-        rings = [line for line in plot_radar(table, ranks=True).lines if line.get_label() in ("a", "b")]
-        radii = [np.hypot(*line.get_data())[:3] for line in rings]
-        np.testing.assert_allclose(radii, [[0, 1, 0.5], [1, 0, 0.5]], atol=1e-12)
 
 
 class TestOverlay:

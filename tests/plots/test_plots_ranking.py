@@ -71,14 +71,6 @@ def test_the_title_names_a_single_target():
     assert unnamed.plot().get_title(loc="left") == "genie3 for regression: all 1 feature"
 
 
-def test_long_titles_are_wrapped_and_inside_the_figure():
-    ax = ranking(3).plot(title="a title of many words " * 12)
-    ax.figure.draw_without_rendering()
-    box = ax.title.get_window_extent() if ax.get_title() else ax._left_title.get_window_extent()
-    assert "\n" in ax.get_title(loc="left")
-    assert box.x1 <= ax.figure.bbox.x1
-
-
 def test_long_names_lose_their_middle_and_stay_different():
     alike = [f"mean expression of the gene number {i} in the liver of the mouse" for i in range(3)]
     short = short_names([*alike, "two\n lines"])
@@ -196,32 +188,6 @@ def test_names_of_critical_difference_diagrams_fit(n, stem):
     assert drawn(ax)
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("shape", [(1, 12), (12, 1), (1, 1), (2, 30), (8, 8)])
-def test_score_maps_of_any_shape_have_room(shape):
-    method = "method-with-a-rather-long-name"
-    names = [f"p{i}" for i in range(shape[0] * shape[1])]
-    ax = score_map(Ranking(names, np.arange(1.0, len(names) + 1), method), shape)
-    assert inside(ax)
-    # the image itself, after its aspect is kept: no cell is a sliver
-    width, height = ax.get_position().width * ax.figure.bbox.width, ax.get_position().height * ax.figure.bbox.height
-    assert min(width / shape[1], height / shape[0]) > 8
-    bar = ax.figure.axes[1].get_window_extent()
-    assert max(bar.width, bar.height) > 80
-
-
-def test_titles_stay_inside_beside_long_names():
-    long = Ranking([f"{i} name that leaves little room beside it" for i in range(4)], [4, 3, 2, 1], "genie3")
-    ax = long.plot(title="a title that needs more room than there is, since the names are long " * 2)
-    assert inside(ax)
-
-
-def test_fuji_of_many_features_is_logarithmic():
-    names = [f"x{i}" for i in range(100)]
-    first, second = (Ranking(names, np.random.default_rng(seed).random(100), "m") for seed in range(2))
-    assert plot_fuji(compare_rankings(first, second)).get_xscale() == "log"
-
-
 def test_curves_over_trees_are_logarithmic_and_may_have_bands():
     trees = Curve([1, 10, 100], [0.5, 0.7, 0.75], "accuracy", "trees", True, "genie3")
     ax = plot_curves(trees, errors=[[0.1, 0.05, 0.01]])
@@ -261,22 +227,6 @@ def test_rows_of_rank_intervals_go_by_the_mean_rank():
     means, places = ax.lines
     np.testing.assert_allclose(means.get_xdata(), [1, 7 / 3, 8 / 3])
     assert places.get_xdata().tolist() == [2, 3, 1]
-
-
-@pytest.mark.parametrize("n", [2, 7, 20, 33])
-def test_ranks_are_whole_numbers(n):
-    one, other = ranking(n), Ranking([f"x{i}" for i in range(n)], np.arange(float(n))[::-1], "relief")
-    sure = Stability(one.names, np.array([one.ranks, other.ranks, one.ranks]), one.order, 0.9, 1, "3 halves")
-    for ax in (plot_scores(one), plot_fuji([compare_rankings(one, other)]), plot_rank_intervals(sure)):
-        ticks = ax.get_xticks()
-        assert np.array_equal(ticks, np.round(ticks)), ax.get_xlabel()
-
-
-def test_places_of_many_features_are_on_a_logarithmic_axis():
-    for n, scale in ((20, "linear"), (200, "log")):
-        many = ranking(n)
-        sure = Stability(many.names, np.array([many.ranks] * 3), many.order, 0.9, 1, "3 halves")
-        assert plot_rank_intervals(sure).get_xscale() == scale
 
 
 @pytest.mark.slow

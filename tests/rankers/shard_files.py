@@ -9,6 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import omnirank as om
+
 # With this, trees of `frame_of` grow on several samples.
 LITTLE = 150_000
 
@@ -39,3 +41,8 @@ def written(folder, frame, cuts=(), group=10**6):
         part = pa.Table.from_pandas(frame.iloc[start:end], schema, preserve_index=False)
         pq.write_table(part, folder / f"{i:03}.parquet", row_group_size=group)
     return folder
+
+
+def opened(folder, target="size", max_memory=LITTLE, **options):
+    """Parts of a frame of which only the features of `frame_of` are features."""
+    return om.open_shards(folder, target, features="a,b,c,d,e,n,town", max_memory=max_memory, **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 
 import numpy as np
 import pytest
@@ -81,42 +80,6 @@ def test_flags_are_booleans(estimator):
             other.fit(X, target_of(estimator))
             for attribute in ("feature_importances_", "oob_score_"):
                 assert np.array_equal(getattr(one, attribute, 0), getattr(other, attribute, 0)), name
-
-
-def told(estimator, **parameters):
-    try:
-        estimator(**parameters).fit(X, target_of(estimator))
-    except ParameterError as error:
-        return str(error)
-    return "nothing"
-
-
-def refused(estimators, name, values, match, **others):
-    for estimator in estimators:
-        for value in values:
-            assert re.search(match, told(estimator, **others, **{name: value})), f"{estimator.__name__}, {value!r}"
-
-
-def test_jobs():
-    those = [one for one in ESTIMATORS if "n_jobs" in parameters_of(one)]
-    refused(those, "n_jobs", [0, 1.5, True, "all"], r"n_jobs=.*: choose None or a number of workers")
-
-
-def test_seeds():
-    those = [one for one in ESTIMATORS if "random_state" in parameters_of(one)]
-    values = [-1, 2**128, 0.5, "x", [1]]
-    refused(those, "random_state", values, r"random_state=.*: choose None, an integer from 0")
-
-
-def test_hierarchy_weight_is_told_without_a_hierarchy():
-    those = [om.PCTClassifier, om.PCTForestClassifier, om.ReliefRanker]
-    refused(those, "hierarchy_weight", [float("nan"), 0.0, 1.5, "x", True], "hierarchy_weight=")
-
-
-def test_feature_weights_are_told_where_they_are_not_used():
-    those = [om.EnsembleRanker, om.PCTClassifier, om.PCTForestClassifier]
-    values = [[1.0], [1.0, np.nan, 1.0], [0, 0, 0], [1, -1, 1], "best", [1, "a", 2], {}]
-    refused(those, "feature_weights", values, "feature_weights", supervision=1.0)
 
 
 def test_features_of_other_shapes():

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn import config_context
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -210,7 +209,7 @@ def test_weight_zero_is_no_example_and_weight_two_is_two():
 
 
 def test_labels_of_weight_zero_are_no_labels():
-    with pytest.raises(DataError, match="all examples with a known target weigh 0"):
+    with pytest.raises(DataError, match="both a known target value and a positive weight"):
         ranker().fit(X, np.where(np.arange(30) < 9, Y, np.nan), sample_weight=np.arange(30) >= 9)
 
 
@@ -251,17 +250,6 @@ def test_wrong_counts_are_refused_at_fit(wanted):
         ranker(n_features_to_select=wanted).fit(X, Y)
 
 
-def test_the_choice_can_change_after_fit():
-    fitted = ranker().fit(X, Y).set_params(n_features_to_select=1)
-    assert fitted.transform(X).shape == (30, 1)
-
-
-def test_inverse_transform_puts_zeros_back():
-    fitted = ranker(n_features_to_select=2).fit(X, Y)
-    back = fitted.inverse_transform(fitted.transform(X))
-    np.testing.assert_array_equal(back, np.where(fitted.get_support(), X, 0.0))
-
-
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
 def test_inverse_transform_of_sparse_cells(make):
     cells = np.where(np.abs(X) > 0.7, X, 0.0)
@@ -271,22 +259,6 @@ def test_inverse_transform_of_sparse_cells(make):
     np.testing.assert_array_equal(back.toarray(), np.where(fitted.get_support(), cells, 0.0))
     with pytest.raises(ValueError, match="different shape"):
         fitted.inverse_transform(make(cells))
-
-
-def test_names_that_are_not_those_of_the_training_data():
-    fitted = ranker(n_features_to_select=2).fit(FRAMES["pandas"], Y)
-    with pytest.raises(ValueError, match="feature_names_in_"):
-        fitted.get_feature_names_out(NAMES[::-1])
-
-
-def test_unfitted():
-    for call in (
-        ranker().get_support,
-        ranker().get_feature_names_out,
-        lambda: ranker().transform(om.Dataset(X)),
-    ):
-        with pytest.raises(NotFittedError):
-            call()
 
 
 @pytest.mark.parametrize("wanted", ["pandas", "polars"])
@@ -307,16 +279,6 @@ def test_a_dataset_stays_a_dataset_whatever_the_output_setting():
         assert isinstance(ranker().fit(data).transform(data), om.Dataset)
         assert isinstance(ranker().fit_transform(data), om.Dataset)
     assert isinstance(ranker().set_output(transform="polars").fit(data).transform(data), om.Dataset)
-
-
-def test_in_a_pipeline():
-    labels = (Y > 0).astype(int)
-    model = make_pipeline(ranker(n_features_to_select=1), DecisionTreeClassifier(max_depth=2))
-    assert model.fit(X, labels).score(X, labels) > 0.8
-
-
-def test_transform_of_one_example():
-    assert ranker(n_features_to_select=1).fit(X, Y).transform(X[:1]).shape == (1, 1)
 
 
 # -- the result -------------------------------------------------------------------------------------------
@@ -387,14 +349,6 @@ def test_a_refit_that_cannot_choose_features_changes_nothing():
     np.testing.assert_array_equal(ranker.get_support(), kept)
 
 
-def test_a_first_fit_that_fails_leaves_a_ranker_that_is_not_fitted():
-    ranker = om.EnsembleRanker(n_trees=2, random_state=0, n_features_to_select="auto")
-    parameters = dict(vars(ranker))
-    with pytest.raises(DataError, match="at least"):
-        ranker.fit(*data(5, 3))
-    assert vars(ranker) == parameters
-
-
 # -- rankings that know nothing ----------------------------------------------------------------------------
 
 WIDE = np.random.default_rng(0).normal(size=(10, 2000))
@@ -407,18 +361,6 @@ def test_random_scores_are_uniform_and_follow_the_seed():
     assert scores.mean() == pytest.approx(0.5, abs=0.03)
     np.testing.assert_array_equal(om.rankers.RandomRanker(random_state=5).fit(WIDE[:3]).feature_importances_, scores)
     assert not np.array_equal(om.rankers.RandomRanker(random_state=6).fit(WIDE).feature_importances_, scores)
-
-
-def test_random_without_seed_differs_every_time():
-    ranker = om.rankers.RandomRanker()
-    first = ranker.fit(WIDE).feature_importances_
-    assert not np.array_equal(ranker.fit(WIDE).feature_importances_, first)
-
-
-def test_a_generator_is_advanced():
-    generator = np.random.default_rng(1)
-    first = om.rankers.RandomRanker(random_state=generator).fit(WIDE).feature_importances_
-    assert not np.array_equal(om.rankers.RandomRanker(random_state=generator).fit(WIDE).feature_importances_, first)
 
 
 def test_uniform_scores_are_all_one():

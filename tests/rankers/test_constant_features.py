@@ -9,7 +9,6 @@ from scipy import sparse
 import omnirank as om
 from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.registry import methods
-from omnirank.errors import DataError
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.report.features import best_places
 
@@ -87,11 +86,6 @@ def test_files_and_merged_rankings_keep_the_constant_features(tmp_path):
     assert {row.split(",")[1] for row in table} == {"x0", "x3"}
 
 
-def test_a_constant_feature_must_be_one_of_the_ranking():
-    with pytest.raises(DataError, match="constant feature 'c' is no feature"):
-        om.Ranking(["a", "b"], [1.0, 2.0], "m", constant=("c",))
-
-
 @pytest.mark.slow
 def test_one_target_of_several_keeps_what_is_constant():
     X, y = data()
@@ -116,21 +110,6 @@ def test_no_selection_from_a_ranking_has_a_constant_feature():
         assert ranking.select(**wanted).tolist() == [False, True, True, False], wanted
 
 
-@pytest.mark.parametrize("wanted", [4, 1.0])
-def test_a_ranker_selects_no_constant_feature(wanted):
-    X, y = data()
-    ranker = om.UnivariateRanker(n_features_to_select=wanted).fit(X, y)
-    assert not ranker.get_support()[[0, 3]].any()
-    assert not {"x0", "x3"} & set(ranker.get_feature_names_out())
-    assert ranker.transform(X).shape[1] == ranker.get_support().sum() > 0
-
-
-def test_sizes_of_a_selection_do_not_reach_into_the_constant_features():
-    X, y = data()
-    chosen = om.select(om.UnivariateRanker(), X, y, sizes=[5], random_state=0)
-    assert set(chosen.names) == {"x1", "x2", "x4"}
-
-
 def test_comparisons_have_constant_features_last():
     ranking = one_constant()
     last = om.Ranking(ranking.names, [-9.0, -1.0, -2.0, -9.0], "m")
@@ -148,17 +127,6 @@ def test_a_constant_feature_weighs_nothing_in_a_distance():
     train, test = (om.Dataset(X[rows], X[rows, 1], feature_names=list("cabd")) for rows in (slice(20), slice(20, 30)))
     expected = om.evaluate(om.Ranking(list("cabd"), [0.0] * 4, "m"), train, test, 3)
     assert om.evaluate(one_constant(), train, test, 3) == expected
-
-
-@pytest.mark.slow
-def test_rankings_of_a_study_keep_what_is_constant(tmp_path):
-    X, y = data()
-    np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",")
-    plan = {"study": {"name": "small", "keep_rankings": True}, "folds": {"n_folds": 2}}
-    plan |= {"data": [{"path": str(tmp_path / "data.csv"), "target": "last"}], "method": [{"use": "univariate"}]}
-    om.experiments.run_plan(plan, store=tmp_path / "small.sqlite")
-    for ranking in om.experiments.read_rankings(tmp_path / "small.sqlite", "small", "data", "univariate").values():
-        assert ranking.constant == ("x1", "x4")
 
 
 def test_a_part_that_loses_a_class_keeps_its_constant_features_last():

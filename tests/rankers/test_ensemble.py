@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
-import joblib
 import numpy as np
 import pytest
 
@@ -60,13 +57,6 @@ def test_relevant_features_come_first(task, ensemble):
     relevant, rankings = relevant_and_rankings(task, ensemble)
     for name, ranking in rankings.items():
         assert set(ranking.top(4)) == relevant, name
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_relevant_nominal_features_are_found(task):
-    relevant, rankings = relevant_and_rankings(task, "random-forest", share_nominal=0.3)
-    for name, ranking in rankings.items():
-        assert len(relevant & set(ranking.top(4))) >= 3, name
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -146,18 +136,6 @@ def test_labels_as_numbers_or_classes_give_the_same_trees():
         np.testing.assert_allclose(scores_of(data)[:2], scores_of(other)[:2], rtol=1e-9)
 
 
-def test_offsets_and_scales_of_targets_change_nothing():
-    data = tiny_dataset("multi-target-regression")
-    moved = om.Dataset(data.features, data.y * [1.0, 1e-3, 1e3] + [1e6, 0.0, -1e6], task=data.task)
-    np.testing.assert_allclose(scores_of(moved), scores_of(data), rtol=1e-6, atol=1e-8)
-
-
-def test_bagging_is_a_forest_that_sees_all_features():
-    data = tiny_dataset("classification")
-    forest = scores_of(data, ensemble="random-forest", max_features="all")
-    np.testing.assert_array_equal(scores_of(data, ensemble="bagging"), forest)
-
-
 def test_symbolic_counts_tests_and_the_root_counts_once():
     data = tiny_dataset("regression")
     counts = scores_of(data, symbolic_weight=1.0, max_depth=1)[1]
@@ -194,20 +172,6 @@ def test_bagging_without_bootstrap_grows_one_tree_many_times():
 
 
 # -- trees, seeds and workers -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("importance", ["permutation", "unbiased"])
-@pytest.mark.parametrize("task", ["regression", "hierarchical-multi-label"])
-def test_any_number_and_kind_of_workers_gives_the_same_bits(task, importance):
-    data = tiny_dataset(task)
-    options = {"importance": importance, "n_trees": 8, "per_target": True, "random_state": 0}
-    expected = genie3_forest(**options, n_jobs=1).fit(data).rankings_
-    for n_jobs in (2, 3, -1):
-        assert same_rankings(genie3_forest(**options, n_jobs=n_jobs).fit(data).rankings_, expected)
-    with joblib.parallel_config(backend="loky", n_jobs=2), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*worker stopped.*", category=UserWarning)
-        assert same_rankings(genie3_forest(**options).fit(data).rankings_, expected)
 
 
 def test_first_trees_are_the_smaller_ensemble():

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import omnirank as om
-from omnirank.errors import DataError, ParameterError
+from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments.fit import known_parameters, make
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import genie3_forest
@@ -88,28 +88,13 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
     ("options", "message"),
     [
         ({"importance": "gini"}, "importance='gini': choose one of genie3, symbolic, permutation, unbiased"),
-        ({"importance": None}, "importance=None"),
-        ({"ensemble": "boosting"}, "ensemble='boosting'"),
-        ({"n_trees": 0}, "n_trees=0"),
-        ({"n_trees": 2.5}, "n_trees=2.5"),
-        ({"n_trees": True}, "n_trees=True"),
         ({"max_features": 9}, "a whole number from 1 to 5"),
-        ({"max_features": "third"}, "max_features='third'"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf"),
-        ({"max_depth": -1}, "max_depth"),
-        ({"symbolic_weight": 0.0}, "symbolic_weight"),
-        ({"permutation_error": "msre"}, "permutation_error='msre'"),
         ({"importance": "permutation", "permutation_error": "auprc"}, "auprc.* is for multi-label.*not for regression"),
         ({"importance": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
         ({"importance": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
         ({"importance": "unbiased", "bootstrap": False}, "needs out-of-bag examples"),
         ({"rules": {"tie_break": "all"}}, "tie_break"),
-        ({"rules": {"tie_break": "last"}}, "tie_break"),
         ({"rules": {"hierarchy_weight": 1.5}}, "hierarchy_weight=1.5"),
-        ({"supervision": 1.5}, "supervision=1.5"),
-        ({"supervision": "full"}, "supervision='full'"),
-        ({"supervision": 0.5, "min_labelled_leaf": -1}, "min_labelled_leaf"),
-        ({"supervision": 0.5, "feature_weights": "best"}, "feature_weights='best'"),
         ({"supervision": 0.5, "feature_weights": [1.0]}, r"5 numbers, one per feature"),
         ({"n_trees": [5, 0]}, r"n_trees=\[5, 0\]: choose 'auto', a whole number from 1"),
     ],
@@ -129,13 +114,9 @@ X4 = np.arange(8.0).reshape(4, 2)
     [
         (X4, ["a"] * 4, None, r"target 'y' has one class only \('a'\)"),
         (X4, [1.5] * 4, None, "target 'y' is constant"),
-        (X4, np.full((4, 2), 0.5), None, "all 2 targets .'y1'"),
         (X4[:1], ["a"], None, "1 sample"),
         (np.where(X4 == 5, np.inf, X4), [0, 1, 0, 1], None, r"infinite|column 'x1'"),
         (X4, [0.5, 1.5, np.inf, 2.5], None, "target 'y', row 2"),
-        (X4, [0, 1, 0, 1], [0.0] * 4, "non-zero"),
-        (X4, [0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5], "weights of mean 1"),
-        (X4, [0, 1, 0, 1], [1.0, -1.0, 1.0, 1.0], r"sample_weight\[1\]"),
         (X4, [0, 1, 0, 1, 1], None, "X has 4 rows, y has 5"),
         (X4[:3], [0, 1, 0], None, "less than two leaves of min_samples_leaf=2: lower it"),
     ],
@@ -145,14 +126,6 @@ def test_errors_say_what_and_where(X, y, weight, message):
         genie3_forest(n_trees=2).fit(X, y, sample_weight=weight)
 
 
-def test_an_infinite_cell_of_a_frame_is_named():
-    import pandas as pd
-
-    frame = pd.DataFrame({"age": [1.0, 2.0, np.inf, 3.0], "size": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.raises(DataError, match=r"'age'.*row 2"):
-        genie3_forest(n_trees=2).fit(frame, [0, 1, 0, 1])
-
-
 def test_a_feature_without_known_value_is_named_and_scores_zero():
     data = tiny_dataset("classification")
     X = data.X.assign(empty=np.nan, nothing=None)
@@ -160,10 +133,3 @@ def test_a_feature_without_known_value_is_named_and_scores_zero():
         fitted = genie3_forest("permutation", n_trees=5, random_state=0).fit(X, data.y)
     for ranking in fitted.rankings_.values():
         assert ranking.scores[-2:].tolist() == [0.0, 0.0]
-
-
-def test_identifiers_are_named():
-    rng = np.random.default_rng(0)
-    X = om.Dataset([[f"id{i}", float(v)] for i, v in enumerate(rng.normal(size=20))]).X
-    with pytest.warns(UserWarning, match="'x0' has 20 levels for 20 examples: is it an identifier"):
-        genie3_forest(n_trees=2, random_state=0).fit(X, rng.integers(0, 2, 20))

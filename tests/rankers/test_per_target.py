@@ -76,29 +76,6 @@ def test_labels_have_the_trees_of_multi_label_data_with_one_label():
         np.testing.assert_allclose(fitted.ranking_.per_target.scores[j], alone.feature_importances_, rtol=1e-9)
 
 
-def test_targets_may_have_weights():
-    data = tiny_dataset("multi-target-regression")
-    plain = om.PerTargetRanker(om.UnivariateRanker()).fit(data).ranking_.per_target.scores
-    for weights in ([1.0, 0.0, 3.0], dict(zip(data.target_names, [1.0, 0.0, 3.0], strict=True))):
-        fitted = om.PerTargetRanker(om.UnivariateRanker(), target_weights=weights).fit(data)
-        np.testing.assert_allclose(fitted.feature_importances_, (plain[0] + 3 * plain[2]) / 4)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1.0], "3 numbers, one per target"),
-        ([1.0, -1.0, 1.0], "not negative"),
-        ([0.0, 0.0, 0.0], "not all zero"),
-        ({"y1": 1.0, "y2": 1.0}, "'y3'"),
-        ({"y1": 1.0, "y2": 1.0, "y3": 1.0, "z": 1.0}, "'z'"),
-    ],
-)
-def test_wrong_target_weights(weights, message):
-    with pytest.raises(ParameterError, match=message):
-        om.PerTargetRanker(om.UnivariateRanker(), target_weights=weights).fit(tiny_dataset("multi-target-regression"))
-
-
 def test_constant_targets_do_not_count():
     data = tiny_dataset("multi-target-regression")
     values = np.column_stack([data.y, np.full(data.n_examples, 3.0)])

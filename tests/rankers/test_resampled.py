@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
-from omnirank.data.task_registry import TASKS
 from omnirank.errors import ParameterError
 from omnirank.rankers import resampled as module
 from omnirank.rankers.base import BaseRanker
@@ -57,12 +56,6 @@ def test_every_feature_is_drawn_until_it_has_a_score(n_features, size, n_iterati
     # the first draws do not depend on how many there are
     for one, other in zip(draws[:n_iterations], feature_draws(n_features, size, n_iterations + 3, seed), strict=False):
         np.testing.assert_array_equal(one, other)
-
-
-def test_features_are_drawn_with_equal_probability():
-    counts = np.bincount(np.concatenate(feature_draws(20, 5, 4000, 0)))
-    expected, deviation = 1000, math.sqrt(4000 * 0.25 * 0.75)
-    assert np.abs(counts - expected).max() < 4 * deviation
 
 
 @given(st.data())
@@ -125,22 +118,6 @@ def test_some_features_and_some_labels(seen):
     assert len({part.feature_names for part in seen}) > 3
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("label_share", [None, 0.3])
-def test_every_task(task, label_share):
-    data = tiny_dataset(task)
-    ranker = om.ResampledRanker(
-        "univariate", feature_share=0.6, label_share=label_share, n_iterations=4, random_state=0
-    )
-    ranking = ranker.fit(data).ranking_
-    assert ranking.task == task
-    assert np.isfinite(ranking.scores).all()
-    assert (ranking.standard_errors >= 0).all()
-    # constant in a replicate or not: what was drawn least still has two scores
-    assert ranker.n_iterations_ >= 4
-
-
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 def test_scores_are_means_of_the_base_rankers(layout):
     """The draws of one fit, repeated by hand."""
@@ -174,18 +151,6 @@ def test_scores_are_means_of_the_base_rankers(layout):
 # -- around any ranker --------------------------------------------------------------------------------------
 
 
-def test_more_workers_change_no_bit_and_more_iterations_begin_with_the_same():
-    data = tiny_dataset("classification")
-    made = [
-        om.ResampledRanker(om.EnsembleRanker(n_trees=3), feature_share="sqrt", n_iterations=6, random_state=4, n_jobs=n)
-        for n in (1, 2, 4)
-    ]
-    first, *others = [ranker.fit(data).ranking_ for ranker in made]
-    for other in others:
-        np.testing.assert_array_equal(other.scores, first.scores)
-        np.testing.assert_array_equal(other.standard_errors, first.standard_errors)
-
-
 @pytest.mark.every(8)
 @pytest.mark.parametrize("method", sorted(KNOWN - {"3-3fs"}))
 def test_any_method_of_the_registry(method):
@@ -217,24 +182,12 @@ def test_weights_go_to_the_base_ranker():
         ({"base": 3}, "base=3: choose a ranker, or the name of a method"),
         ({"base": om.UnivariateRanker}, "choose a ranker, or the name of a method"),
         ({"base": om.UnivariateRanker(task="regression")}, "task and hierarchy are parameters of ResampledRanker"),
-        ({"feature_share": 0.0}, "feature_share=0.0: choose None, 'sqrt' or a share"),
-        ({"examples": "all"}, "examples='all'"),
-        ({"n_iterations": 0}, "n_iterations=0"),
         ({"aggregate": "max"}, "aggregate='max'"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message):
     with pytest.raises(ParameterError, match=message):
         om.ResampledRanker(**parameters).fit([[1.0], [2.0], [3.0]], [0.5, 1.5, 2.6])
-
-
-@pytest.mark.slow
-def test_resampling_makes_a_ranking_of_few_labels_stabler():
-    data, _ = om.datasets.make_multi_label(150, n_relevant=4, n_irrelevant=26, random_state=0)
-    tree = om.EnsembleRanker(n_trees=1, importance="genie3", random_state=0)
-    many = om.ResampledRanker(tree, feature_share="sqrt", n_iterations=60, random_state=0)
-    one, joined = (om.stability(ranker, data, n_resamples=5, k=5, random_state=1) for ranker in (tree, many))
-    assert joined.indices["spearman"].value > one.indices["spearman"].value
 
 
 CHECKS = [
@@ -273,24 +226,3 @@ def test_scores_that_each_replicate_turns_are_turned_in_the_end():
 
 
 # -- 3-3FS --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_three_way_has_its_name_and_the_iterations_of_the_paper():
-    ranker = om.rankers.ThreeWayRanker(random_state=0).fit(tiny_dataset("multi-label"))
-    assert ranker.ranking_.method == "3-3fs"
-    assert ranker.n_iterations_ == automatic_iterations(1 / math.sqrt(5))
-
-
-@pytest.mark.slow
-def test_three_way_finds_relevant_features_with_few_labels():
-    data, truth = om.datasets.make_multi_label(300, n_relevant=3, n_irrelevant=9, labelled=0.3, random_state=0)
-    ranking = om.rankers.ThreeWayRanker(random_state=0).fit(data).ranking_
-    assert truth.relevant[ranking.order[:3]].sum() >= 2
-
-
-def test_constant_features_are_last():
-    data, _ = om.datasets.make_classification(120, n_relevant=3, n_irrelevant=5, random_state=0)
-    X = np.column_stack([data.X, np.full(120, 3.0)])
-    found = om.rankers.ThreeWayRanker(random_state=0, n_iterations=20).fit(X, data.y).ranking_
-    assert found.scores[-1] == found.scores.min()

@@ -11,22 +11,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.rankers.shard_files import LITTLE, frame_of, written
+from tests.rankers.shard_files import LITTLE, frame_of, opened, written
 
 import omnirank as om
 from draws import draws
-from omnirank.ensembles.run import AskedLevel, converged, growing_samples
+from omnirank.ensembles.run import AskedLevel, growing_samples
 from omnirank.ensembles.supervision import Supervision
 from omnirank.errors import ConstantTargetError, DataError
 from omnirank.shards.dealing import DealtRows, deal_rows
 from omnirank.shards.samples import Samples, samples_within
 from omnirank.shards.source import ShardSource
-
-FEATURES = "a,b,c,d,e,n,town"
-
-
-def opened(folder, target="size", max_memory=LITTLE, **options):
-    return om.open_shards(folder, target, features=FEATURES, max_memory=max_memory, **options)
 
 
 def ranked(folder, target="size", max_memory=LITTLE, n_jobs=None, **parameters):
@@ -82,24 +76,6 @@ def test_samples_are_the_same_if_some_columns_are_read_at_a_time(tmp_path, monke
     assert len(some.pieces) > len(whole.pieces)
     for sample in range(samples.n_samples):
         assert some.read(sample).fingerprint == whole.read(sample).fingerprint
-
-
-def test_records_are_no_wider_than_the_data(tmp_path):
-    frame = frame_of()
-    data = opened(written(tmp_path / "parts", frame))
-    samples = growing_samples(data, 0, "auto")
-    pieces = deal_rows(data, samples, range(samples.n_samples), tmp_path).pieces
-    dealt = sum(piece.path.stat().st_size for piece in pieces)
-    assert dealt == len(frame) * (6 * 8 + 2 + 1)  # floats and the target; n has two bytes, a code of town one
-
-
-def test_samples_that_nobody_needs_are_not_written(tmp_path):
-    data = opened(written(tmp_path / "parts", frame_of()))
-    samples = growing_samples(data, 0, "auto")
-    few = deal_rows(data, samples, [1, 3], tmp_path)
-    assert few.read(3).n_examples > 50
-    with pytest.raises(DataError, match="sample 2 of 'parts' has no examples"):
-        few.read(2)
 
 
 def test_few_labelled_rows_are_in_all_samples():
@@ -247,15 +223,6 @@ def test_a_class_that_few_samples_have(tmp_path):
 
 
 @pytest.mark.slow
-def test_numbers_of_trees_on_the_way(tmp_path):
-    folder = written(tmp_path / "parts", frame_of())
-    found = ranked(folder, n_trees=[3, 25])
-    few = ranked(folder, n_trees=3)
-    assert np.array_equal(found.checkpoints_[3]["unbiased"].scores, few.ranking_.scores)
-    assert found.checkpoints_[25]["unbiased"] == found.ranking_
-
-
-@pytest.mark.slow
 def test_trees_of_two_machines_merge(tmp_path):
     folder = written(tmp_path / "parts", frame_of())
     first, second = (ranked(folder, n_trees=n, random_state=seed).ranking_ for n, seed in ((9, 0), (16, 1)))
@@ -265,14 +232,6 @@ def test_trees_of_two_machines_merge(tmp_path):
         assert np.allclose(getattr(merged.state, part), (9 * parts[0] + 16 * parts[1]) / 25, rtol=1e-12)
     with pytest.raises(DataError, match="n_samples"):
         first.merge(ranked(folder, n_trees=16, random_state=1, max_memory=100_000).ranking_)
-
-
-def test_as_many_trees_as_needed(tmp_path):
-    folder = written(tmp_path / "parts", frame_of())
-    found = ranked(folder, n_trees="auto", n_jobs=2)
-    assert found.n_trees_ in range(20, 1001, max(10, found.ranking_.parameters["n_samples"]))
-    assert set(found.ranking_.top(3)) == {"a", "b", "town"}
-    assert converged(found.ranking_.state)
 
 
 @pytest.mark.slow

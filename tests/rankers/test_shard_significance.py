@@ -6,18 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
-from tests.rankers.shard_files import LITTLE, frame_of, written
+from tests.rankers.shard_files import frame_of, opened, written
 
 import omnirank as om
 from omnirank.ensembles.run import ScoreWork
 from omnirank.errors import DataError, ParameterError
 from omnirank.shards.samples import Samples
-
-FEATURES = "a,b,c,d,e,n,town"
-
-
-def opened(folder, target="size", max_memory=LITTLE, **options):
-    return om.open_shards(folder, target, features=FEATURES, max_memory=max_memory, **options)
 
 
 def ranker(n_trees=40, **parameters):

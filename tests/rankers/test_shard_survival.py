@@ -11,17 +11,10 @@ import warnings
 from pathlib import Path
 
 import pytest
-from tests.rankers.shard_files import LITTLE, frame_of, written
+from tests.rankers.shard_files import frame_of, opened, written
 
 import omnirank as om
 from omnirank.errors import DataError
-from omnirank.shards.folders import scratch_folder
-
-FEATURES = "a,b,c,d,e,n,town"
-
-
-def opened(folder, target="size", **options):
-    return om.open_shards(folder, target, features=FEATURES, max_memory=LITTLE, **options)
 
 
 def ranker(**parameters):
@@ -103,20 +96,6 @@ def test_scratch_that_cannot_be_made(parts, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="no folder for rows can be made in"):
         ranker().fit(opened(parts, scratch=tmp_path / "file" / "scratch"))
-
-
-@pytest.mark.slow
-def test_scratch_of_living_runs_is_left_alone(tmp_path):
-    with scratch_folder(tmp_path) as first:
-        (first / "rows").write_text("")
-        script = f"""
-from omnirank.shards.folders import scratch_folder
-with scratch_folder({str(tmp_path)!r}): print('there')
-"""
-        found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-        assert found.stdout == "there\n"
-        assert (first / "rows").exists()
-    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.slow

@@ -102,21 +102,6 @@ def test_univariate_labels_that_are_constant_where_a_feature_is_known(tmp_path):
     assert np.allclose(om.UnivariateRanker().fit(data).ranking_.scores, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_univariate_with_large_offsets_and_constant_features(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=60), "one": 3.0, "none": np.nan})
-    frame["far"] = frame["a"] * 1e-4 + 1e7
-    frame["y"] = frame["a"] + 0.1 * rng.normal(size=60)
-    (tmp_path / "parts").mkdir()
-    for i in range(3):
-        frame.iloc[20 * i : 20 * i + 20].to_parquet(tmp_path / "parts" / f"{i}.parquet")
-    data = om.open_shards(tmp_path / "parts", "y", max_memory=1000)
-    found = om.UnivariateRanker().fit(data).ranking_
-    expected = om.UnivariateRanker().fit(frame.drop(columns="y"), frame["y"]).ranking_
-    assert found.constant == ("one", "none")
-    assert np.allclose(found.scores, expected.scores, rtol=1e-6)
-
-
 def test_univariate_without_target_where_levels_are_constant_in_every_block(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "town": np.repeat(list("xyz"), 20)})
@@ -129,15 +114,6 @@ def test_univariate_without_target_where_levels_are_constant_in_every_block(tmp_
     assert not data.fits_in_memory
     expected = om.UnivariateRanker().fit(frame).ranking_
     assert np.allclose(om.UnivariateRanker().fit(data).ranking_.scores, expected.scores, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.slow
-def test_baselines_need_no_memory(tmp_path):
-    parts, whole = parts_of(tmp_path)
-    data = om.open_shards(parts, "size", max_memory=1000)
-    for ranker in (om.rankers.RandomRanker(random_state=0), om.rankers.UniformRanker()):
-        expected = ranker.fit(om.load(whole, "size")).ranking_
-        assert np.array_equal(ranker.fit(data).ranking_.scores, expected.scores)
 
 
 @pytest.mark.slow

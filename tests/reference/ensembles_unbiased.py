@@ -7,7 +7,8 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.stats import norm, pearson3
+from scipy.stats import norm, pearson3, rankdata
+from scipy.stats import t as student
 
 from reference import ensembles_permutations as permuted
 from reference.ensembles_scores import _value, explicit_tree
@@ -29,7 +30,7 @@ class Variable:
         if not self.nominal:
             return [self.values]
         levels = sorted({value for value in self.values if value is not None})
-        return [[None if value is None else float(value == level) for value in self.values] for level in levels]
+        return [[None if value is None else int(value == level) for value in self.values] for level in levels]
 
     def impurity(self, weight):
         """Sum of the variances of its columns: the variance of a number, the Gini index of levels."""
@@ -51,7 +52,7 @@ def mean(column, rows, weight):
 def variance(column, weight):
     rows = [i for i in known(column, range(len(column))) if weight[i] > 0]
     if not rows:
-        return 0.0
+        return 0
     middle = mean(column, rows, weight)
     return sum(weight[i] * (column[i] - middle) ** 2 for i in rows) / sum(weight[i] for i in rows)
 
@@ -60,22 +61,22 @@ def cells_of(table):
     return [[_value(cell, levels is not None) for cell in table.column(f)] for f, levels in enumerate(table.levels)]
 
 
-def variables_of(plan):
+def variables_of(plan, number=float):
     """The targets with the share w of the impurity, the features with 1 - w; without a target the features alone."""
-    dataset, w = plan.dataset, plan.rules.supervision
+    dataset, w = plan.dataset, number(plan.rules.supervision)
     found = []
     if dataset.target is not None:
         alpha = plan.columns.weights
         dense = dataset.target.dense()
         for j, levels in enumerate(dataset.target.levels):
-            values = [None if np.isnan(cell) else float(cell) for cell in dense[:, j]]
-            found.append(
-                Variable(values, levels is not None, alpha[j], None, w, plan.rules.normalize_targets is not False)
-            )
+            values = [None if np.isnan(cell) else number(float(cell)) for cell in dense[:, j]]
+            normalize = plan.rules.normalize_targets is not False
+            found.append(Variable(values, levels is not None, number(float(alpha[j])), None, w, normalize))
     if dataset.target is None or w < 1:
-        share = 1.0 if dataset.target is None else 1 - w
+        share = number(1) if dataset.target is None else 1 - w
         for f, values in enumerate(cells_of(dataset.features)):
-            found.append(Variable(values, dataset.features.levels[f] is not None, 1.0, f, share))
+            values = [None if value is None else number(value) for value in values]
+            found.append(Variable(values, dataset.features.levels[f] is not None, number(1), f, share))
     return found
 
 
@@ -91,28 +92,28 @@ def kernel(x, nominal, weight):
     if nominal:
         same = np.array([[(y == z) / of_value[values.index(y)] for z in x] for y in x])
         return (same - 1 / total) / (len(values) - 1)
-    K = np.zeros((len(x), len(x)))
+    K = 0
     chances = [a + b for a, b in pairwise(of_value)]
     for value, chance in zip(values, chances, strict=False):
-        left = np.array([float(y <= value) for y in x])
+        left = np.array([int(y <= value) for y in x])
         inside = left @ weight
         away = left - inside / total
-        K += chance / sum(chances) * (1 / inside + 1 / (total - inside)) * np.outer(away, away)
+        K = K + chance / sum(chances) * (1 / inside + 1 / (total - inside)) * np.outer(away, away)
     return K
 
 
-def root(plan):
+def root(plan, number=float):
     """Credit of each feature at the root by variable, what groups add to it, and what they add that meet themselves.
 
     With u_i = w_i (z_i - mean), centred among the examples with a known cell, M_ik = K_ik u_i u_k, sums D of M and Q
     of u_i u_k within groups, and the sum h of the squared shares of the groups' weights, the credit is
     sum M - D / (1 - 2 h) + h Q / (W (1 - h) (1 - 2 h)).
     """
-    table, weight, n = plan.dataset.features, plan.weight, plan.n_examples
+    table, weight, n = plan.dataset.features, np.array([number(w) for w in plan.weight]), plan.n_examples
     groups = np.arange(n) if plan.groups is None else plan.groups
-    variables = variables_of(plan)
-    scores, themselves = np.zeros((len(variables), table.n_columns)), np.zeros(table.n_columns)
-    by_group = np.zeros((table.n_columns, groups.max() + 1))
+    variables = variables_of(plan, number)
+    scores, themselves = np.full((len(variables), table.n_columns), number(0)), np.full(table.n_columns, number(0))
+    by_group = np.full((table.n_columns, groups.max() + 1), number(0))
     varying = [v for v in variables if v.varies() and v.alpha > 0]
     beside_target = any(v.owner is None for v in varying)  # groups add what they do about the target
     for f, cells in enumerate(cells_of(table)):
@@ -132,10 +133,10 @@ def root(plan):
             for column in variable.columns():
                 all_known = [i for i in known(column, range(n)) if weight[i] > 0]
                 middle = mean(column, all_known, weight)
-                u = np.array([0.0 if column[i] is None else weight[i] * (column[i] - middle) for i in rows])
+                u = np.array([number(0) if column[i] is None else weight[i] * (column[i] - middle) for i in rows])
                 u -= inside * sum(u) / sum(inside)
                 share = sum(weight) / sum(weight[i] for i in all_known)
-                products = np.outer(u, u) * _scale(plan, variable, column) / beside * share
+                products = np.outer(u, u) * _scale(plan, variable, column, weight) / beside * share
                 M = K * products
                 D, Q = (M * same).sum(), (products * same).sum() / sum(inside)
                 left = (h * Q / (1 - h) - 2 * h * D) / (1 - 2 * h)
@@ -143,24 +144,34 @@ def root(plan):
                 if variable.owner is not None and beside_target:
                     continue
                 themselves[f] += D
-                for i, row in enumerate(rows):
-                    by_group[f, groups[row]] += (M * ~same)[i].sum() + left * inside[i] / sum(inside)
-    return scores, by_group, themselves
+                for row, own in zip(rows, (M * ~same).sum(axis=1) + left * inside / sum(inside), strict=True):
+                    by_group[f, groups[row]] += own
+    return tuple(found.astype(np.float64) for found in (scores, by_group, themselves))
 
 
 def chance(plan):
-    """Of each feature: a statistic by rows of weight 1 and the weighed targets u, and its moments over permutations."""
+    """Of each feature: a statistic by rows of weight 1 and the weighed targets u, and its moments over permutations.
+
+    The p value in pairs comes last, NaN without a target.
+    """
     table, weight, n = plan.dataset.features, plan.weight, plan.n_examples
     varying = [v for v in variables_of(plan) if v.varies() and v.alpha > 0]
     if any(v.owner is None for v in varying):
         varying = [v for v in varying if v.owner is None]
     columns = [column for v in varying for column in v.columns()]
     labelled = [i for i in range(n) if weight[i] > 0 and any(column[i] is not None for column in columns)]
-    found = []
+    found, pairs = [], [np.nan] * table.n_columns
+    if all(v.owner is None for v in varying):
+        targets = []
+        for variable, column in ((v, column) for v in varying for column in v.columns()):
+            middle = mean(column, [i for i in known(column, range(n)) if weight[i] > 0], weight)
+            size = (_scale(plan, variable, column)) ** 0.5
+            targets.append([0.0 if column[i] is None else size * weight[i] * (column[i] - middle) for i in labelled])
+        pairs = in_pairs(table.take(np.array(labelled)), np.transpose(targets))
     for f, cells in enumerate(cells_of(table)):
         rows = [i for i in labelled if cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
-            found.append((0.0, 0.0, 0.0, 0.0))
+            found.append((0.0, 0.0, 0.0, 0.0, pairs[f]))
             continue
         products = np.zeros((len(rows), len(rows)))
         for variable in varying:
@@ -173,7 +184,7 @@ def chance(plan):
                 products += np.outer(u - u.mean(), u - u.mean()) * scale / beside
         A = permuted.centred(kernel([cells[i] for i in rows], table.levels[f] is not None, [1.0] * len(rows)))
         B = permuted.centred(products)
-        found.append(((A * B).sum(), *permuted.moments(A, B)))
+        found.append(((A * B).sum(), *permuted.moments(A, B), pairs[f]))
     return found
 
 
@@ -247,6 +258,43 @@ def in_bag(plan, tree, counts):
     return found
 
 
+def in_pairs(table, target, most=8):
+    """P value of each feature from its pairs with all others: see `omnirank.ensembles.pair_test`."""
+    n = len(target)
+    ranks = {}
+    for column in sorted((tuple(u) for u in np.transpose(target)), key=np.std, reverse=True)[:most]:
+        r = rankdata(np.round(np.array(column) / max(np.abs(column)), 9)) - (n + 1) / 2 if any(column) else np.zeros(n)
+        if any(r) and tuple(-r) not in ranks:
+            ranks[tuple(r)] = r
+    scores = []  # feature and its scores by example
+    for f, cells in enumerate(cells_of(table)):
+        rows = [i for i in range(n) if cells[i] is not None]
+        known_cells = [cells[i] for i in rows]
+        if not table.is_nominal[f]:
+            columns = [rankdata(known_cells)]
+        else:
+            levels = sorted(set(known_cells), key=lambda level: (-known_cells.count(level), level))[:10]
+            levels = levels[:1] if len(levels) == 2 else levels
+            columns = [[float(c == level) for c in known_cells] for level in levels]
+        for column in columns:
+            scores.append((f, np.zeros(n)))
+            if rows:
+                scores[-1][1][rows] = column - np.mean(column)
+    found = []
+    for g in range(table.n_columns):
+        own, smallest = [s for f, s in scores if f == g], 1.0
+        pairs = [(r, s) for f, s in scores if f != g for r in ranks.values()]
+        for mine in own:
+            for r, other in pairs:
+                v = r * other - np.mean(r * other)
+                squares = max(sum(v**2 * mine**2), sum(v**2) * sum(mine**2) / n)
+                if squares > 1e-20:
+                    p = 2 * student.sf(abs(v @ mine) / squares**0.5, n - 2)
+                    smallest = min(smallest, p * len(pairs) * len(own))
+        found.append(smallest)
+    return found
+
+
 def p_values(scores, contributions_of_trees, in_bag_of_trees, root, by_chance=None):
     """P values from scores in and out of bag (trees, features), and widened contributions (trees, examples, features).
 
@@ -254,7 +302,8 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees, root, by_chance=No
     single tree; G is the score of the bag, and L = max(G - s, G / 2) / 2 for s at least 0. All these are from below
     the root. At the root, C are what groups add, B = 0, and L is what they add that meet themselves; but where moments
     over permutations are known, the p value is the larger one of two gamma distributions.
-    With p the smaller p value of both, that of the feature is 1 - (1 - p)^2; that of the root where there is no other.
+    The feature has the smallest of the p values at the root, below it and in pairs, each divided by its share of the
+    error: 0.7, 0.15 and 0.15.
     """
     trees = np.asarray(contributions_of_trees)
     C, G = trees.mean(axis=0), np.mean(in_bag_of_trees, axis=0)
@@ -267,12 +316,12 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees, root, by_chance=No
         _, at_root, themselves = root
         alone = _tail(sum(at_root[f]), sum(c**2 for c in at_root[f]), 0.0, themselves[f])
         if by_chance is not None:
-            statistic, deviation, skewness, rare = by_chance[f]
+            statistic, deviation, skewness, rare, pairs = by_chance[f]
             skewness = max(skewness, 0.0)
             fits = [pearson3(x, scale=deviation) for x in (skewness, (skewness**2 + rare / 1.5) ** 0.5)]
             alone = max(fit.sf(statistic) for fit in fits) if deviation > 0 else 1.0
-        p = alone if A == 0 else 1 - (1 - min(alone, p)) ** 2
-        found.append(p)
+        others = [p if A else np.nan, np.nan if by_chance is None else pairs]
+        found.append(min(1.0, alone / 0.7, *(q / 0.15 for q in others if not np.isnan(q))))
     return np.array(found)
 
 
@@ -333,10 +382,11 @@ def _columns(plan, variable, node, left, right):
             yield column, seen, out
 
 
-def _scale(plan, variable, column):
-    all_known = sum(plan.weight[i] for i in known(column, range(plan.n_examples)))
-    spread = variable.impurity(plan.weight) if variable.normalize else 1.0
-    return variable.share * variable.alpha / spread * sum(plan.weight) / all_known
+def _scale(plan, variable, column, weight=None):
+    weight = plan.weight if weight is None else weight
+    all_known = sum(weight[i] for i in known(column, range(plan.n_examples)))
+    spread = variable.impurity(weight) if variable.normalize else 1
+    return variable.share * variable.alpha / spread * sum(weight) / all_known
 
 
 def _gain(plan, counts, variable, node, left, right):

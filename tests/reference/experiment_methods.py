@@ -15,14 +15,13 @@ from omnirank.rankers.base import BaseRanker
 
 
 class OddRanker(BaseRanker):
-    """Random scores, after sleeping, failing, dying, or filling memory."""
+    """Random scores, after sleeping, failing or dying."""
 
     def __init__(
         self,
         seconds=0.0,
         fails=False,
         dies=False,
-        n_bytes=0,
         log="",
         level=1.0,
         task="auto",
@@ -34,7 +33,6 @@ class OddRanker(BaseRanker):
         self.seconds = seconds
         self.fails = fails
         self.dies = dies
-        self.n_bytes = n_bytes
         self.log = log
         self.level = level
         self.task = task
@@ -52,8 +50,6 @@ class OddRanker(BaseRanker):
             os.kill(os.getpid(), signal.SIGKILL)
         if self.fails:
             raise ZeroDivisionError("this method always fails")
-        if self.n_bytes:
-            np.ones(self.n_bytes, np.uint8)
         scores = np.random.default_rng(self.random_state).random(dataset.n_features)
         return self._ranking(dataset, self.level * scores, "odd")
 

@@ -42,7 +42,7 @@ def in_process(monkeypatch) -> list:
     """Let runs compute in the process of the test; the list will hold their backends."""
     made: list = []
 
-    def make(n_workers, memory_limit=None):
+    def make(n_workers):
         made.append(InProcess())
         return made[-1]
 

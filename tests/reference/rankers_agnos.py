@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 
-def loss(parameters, examples, features, penalty, kind):
+def loss(parameters, examples, features, penalty):
     """Loss of some examples: ``features`` has the feature of each column."""
     n, columns = len(examples), range(len(features))
     squares = [0.0] * (max(features) + 1)
@@ -18,11 +18,10 @@ def loss(parameters, examples, features, penalty, kind):
         for c in columns:
             out = parameters["decoder_bias"][c] + sum(v * parameters["decoder"][h][c] for h, v in enumerate(hidden))
             squares[features[c]] += (out - x[c]) ** 2 / n
-    errors = [math.sqrt(s) for s in squares] if kind == "root" else squares
-    return sum(errors) + penalty * sum(abs(a) for a in parameters["slack"])
+    return sum(math.sqrt(s) for s in squares) + penalty * sum(abs(a) for a in parameters["slack"])
 
 
-def derivatives(parameters, name, examples, features, penalty, kind, width=1e-6):
+def derivatives(parameters, name, examples, features, penalty, width=1e-6):
     """Central differences of the loss by all entries of one parameter, in their order."""
     values, found = parameters[name], []
     for place in range(values.size):
@@ -30,7 +29,7 @@ def derivatives(parameters, name, examples, features, penalty, kind, width=1e-6)
         for sign in (1, -1):
             moved = values.copy()
             moved.flat[place] += sign * width
-            sides.append(loss({**parameters, name: moved}, examples, features, penalty, kind))
+            sides.append(loss({**parameters, name: moved}, examples, features, penalty))
         found.append((sides[0] - sides[1]) / (2 * width))
     return found
 

@@ -22,12 +22,10 @@ def joined(draws, scores, n_features, aggregate):
     for draw, values in zip(draws, scores, strict=True):
         for feature, value in zip(draw, places(values) if aggregate == "rank-mean" else values, strict=True):
             seen[feature].append(value)
-    join = statistics.median if aggregate == "median" else statistics.fmean
-    found = [join(values) for values in seen]
+    found = [statistics.fmean(values) for values in seen]
     if any(len(values) < 2 for values in seen):
         return found, None
-    factor = math.sqrt(math.pi / 2) if aggregate == "median" else 1.0
-    return found, [factor * statistics.stdev(values) / math.sqrt(len(values)) for values in seen]
+    return found, [statistics.stdev(values) / math.sqrt(len(values)) for values in seen]
 
 
 def three_way(fit, X, labels, labelled, draws, picks):

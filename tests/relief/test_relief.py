@@ -154,7 +154,7 @@ def test_one_pass_gives_all_numbers_of_neighbours_and_iterations(data):
     assert set(many.checkpoints_) == {(2, 1), (2, 3), (n, 1), (n, 3)}
     for m, k in many.checkpoints_:
         one = om.ReliefRanker(algorithm, k, m, **options).fit(X, y)
-        np.testing.assert_allclose(many.importances_at(k, m), one.feature_importances_, atol=1e-12)
+        np.testing.assert_allclose(many.checkpoints_[m, k].scores, one.feature_importances_, atol=1e-12)
     assert many.ranking_ == many.checkpoints_[n, 3]
 
 

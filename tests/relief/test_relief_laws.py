@@ -303,13 +303,6 @@ def test_one_of_several_rankings_is_named_by_counts_or_shares_as_given():
     assert ranker._ranking_at(n_neighbors=3, n_iterations=20) is ranker.checkpoints_[20, 3]
 
 
-def test_importances_that_were_not_computed():
-    X, rng = random_data(0)
-    ranker = om.ReliefRanker(n_neighbors=5).fit(X, rng.normal(size=30))
-    with pytest.raises(ValueError, match=r"only for \(30, 5\)"):
-        ranker.importances_at(n_neighbors=4)
-
-
 # -- defaults ---------------------------------------------------------------------------------------------
 
 

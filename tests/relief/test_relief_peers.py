@@ -56,7 +56,7 @@ def test_scores_of_clus(name):
     assert sorted(figures) == [10, 30]
     for k, wanted in figures.items():
         assert np.abs(wanted).max() > 1e-3
-        np.testing.assert_allclose(ranker.importances_at(k), wanted, rtol=1e-8, atol=1e-11)
+        np.testing.assert_allclose(ranker.checkpoints_[ranker.n_iterations_, k].scores, wanted, rtol=1e-8, atol=1e-11)
 
 
 @pytest.mark.shared_data
@@ -78,7 +78,7 @@ def test_scores_of_clus_for_a_hierarchy_differ_by_the_scale_of_the_target_distan
     sums = ranker.checkpoints_[ranker.n_iterations_, 10].state
     assert c * sums.p_t > 1.5 * sums.weight
     for k in (10, 30):
-        assert np.abs(ranker.importances_at(k) - figures[k]).max() > 0.01
+        assert np.abs(ranker.checkpoints_[ranker.n_iterations_, k].scores - figures[k]).max() > 0.01
         assert np.abs(rescaled(k, c) - figures[k]).max() < 3e-5
 
 

@@ -49,7 +49,6 @@ def test_every_task_has_a_report(tmp_path, name):
     several = data.n_targets > 1
     assert {"summary", "data", "features", "scores", "worth", "how-many", "stability"} <= set(found)
     assert ("by-target" in found) == several
-    assert ("targets" in found) == several
     assert ("hierarchy" in found) == (name == "hierarchy")
     assert "supervision" not in found
     allowed = {"significance"} | ({"tree"} if name == "no target" else set())
@@ -81,15 +80,13 @@ def test_few_labels_are_told(tmp_path):
 
 
 @pytest.mark.slow
-def test_pixels_are_an_image_and_groups_have_shares(tmp_path):
+def test_groups_have_shares(tmp_path):
     data = om.datasets.load_sample("digits")
     found, _ = sections(report(tmp_path, data, om.UnivariateRanker(), fits=False))
-    assert "pixels" in found
     assert "groups" not in found
     grouped = om.Dataset(data.X, data.y, feature_groups={"x1": "left", "x2": "right"})
     text = report(tmp_path, grouped, om.UnivariateRanker(), fits=False)
     assert "(no group) (62)" in text
-    assert "pixels" not in sections(text)[0]
 
 
 @pytest.mark.every(12)

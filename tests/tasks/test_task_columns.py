@@ -115,41 +115,6 @@ def test_sample_weights_are_repeated_rows(target_and_task, data):
 # -- the choice of columns ----------------------------------------------------------------------------
 
 
-def test_gini_is_the_sum_of_one_hot_variances():
-    y = ["a", "b", "c", "c", None, "a", "c"]
-    columns = prototype_columns(target_from(y)[0])
-    assert columns.matrix[4].tolist() == pytest.approx([NAN] * 3, nan_ok=True)
-    assert columns.impurity[0] == pytest.approx(reference.gini(y))
-    assert columns.variance.sum() == pytest.approx(reference.gini(y))
-    assert (columns.variable.tolist(), columns.level.tolist()) == ([0, 0, 0], [0, 1, 2])
-
-
-def test_binary_nominal_is_one_column_with_twice_the_weight():
-    clustering = clustering_columns(prototype_columns(target_from(["a", "b", "b", "b"])[0]))
-    assert clustering.columns.tolist() == [0]
-    assert clustering.weights == pytest.approx([1 / (3 / 16)])
-
-
-def test_nominal_of_which_two_levels_occur_is_one_column():
-    y = pd.Categorical(["b", "d", "d", "d"], categories=["a", "b", "c", "d"])
-    columns = prototype_columns(target_from(y)[0])
-    clustering = clustering_columns(columns)
-    assert columns.n_columns == 4
-    assert clustering.columns.tolist() == [1]
-    assert clustering.weights == pytest.approx([16 / 3])
-
-
-def test_labels_as_numbers_or_as_nominals_weigh_the_same():
-    values = np.array([[0, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]])
-    labels = clustering_columns(prototype_columns(target_from(values)[0]))
-    nominal_columns = prototype_columns(target_from(values, task="multi-target-classification")[0])
-    nominal = clustering_columns(nominal_columns)
-    numeric = clustering_columns(prototype_columns(target_from(values, task="multi-target-regression")[0]))
-    assert nominal_columns.variable[nominal.columns].tolist() == labels.columns.tolist() == [0, 1, 2]
-    assert nominal.weights == pytest.approx(labels.weights)
-    assert numeric.weights == pytest.approx(labels.weights)
-
-
 def test_constant_variables_are_dropped_and_not_counted():
     values = np.array([[1.5, 7.0, NAN, 0.0], [2.5, 7.0, 3.0, 4.0]])
     clustering = clustering_columns(prototype_columns(target_from(values)[0]))
@@ -187,15 +152,6 @@ def test_hierarchy_weights(make):
         assert impurity(columns, clustering, rows) == pytest.approx(expected)
 
 
-def test_multi_label_is_hierarchical_without_edges():
-    values = np.array([[1, 0], [1, 1], [0, 1]])
-    flat = Hierarchy.flat(["u", "v"])
-    target = target_from(values, hierarchy=flat)[0]
-    hierarchical = clustering_columns(get_task("hierarchical-multi-label").columns(target, flat))
-    plain = clustering_columns(get_task("multi-label").columns(target_from(values)[0]))
-    assert hierarchical.weights.tolist() == plain.weights.tolist()
-
-
 # -- numbers ------------------------------------------------------------------------------------------
 
 
@@ -207,6 +163,14 @@ def test_offsets_do_not_spoil_variances(offset, dtype):
     assert columns.variance[0] == pytest.approx(0.21875, rel=1e-9)
     clustering = clustering_columns(columns)
     assert impurity(columns, clustering, slice(None)) == pytest.approx(1.0, rel=1e-12)
+
+
+def test_a_label_that_only_light_examples_lack_keeps_its_variance():
+    target = Target.labels(sparse.csr_array([[1.0, 1.0], [1.0, np.nan], [0.0, 0.0]]), ["a", "b"])
+    columns, weight = get_task("multi-label").columns(target), np.array([1.0, 1e12, 1e-2])
+    clustering = clustering_columns(columns, weight)
+    exact = np.array([1e12 * 1e-2 / 1e24, 1e-2 / 1.01**2])
+    np.testing.assert_allclose(clustering.weights * exact, 0.5, rtol=1e-9)
 
 
 def test_thousands_of_sparse_labels_are_not_made_dense(monkeypatch):

@@ -18,7 +18,6 @@ from omnirank.errors import ParameterError
 from omnirank.tasks import get_task
 from omnirank.tasks.target_distances import euclidean_mu
 from reference import tasks_distances as reference
-from reference import tasks_target_distance
 from reference.tasks_target_distance import target_distance
 
 NAN = np.nan
@@ -78,36 +77,12 @@ def test_label_set_distances(kind, sets):
         assert np.all(np.isnan(same) | (same == 0))
 
 
-def test_auto_is_hamming_with_equal_weights():
-    target = target_from(np.array([[1, 1, 0, 0], [1, 0, 0, 1]]))[0]
-    assert target_distance(target, [0], [1]).tolist() == [0.5]
-    assert target_distance(target, 0, [0, 1]).tolist() == [0, 0.5]
-
-
-def test_empty_sets_are_equal_and_unlabelled_ones_unknown():
-    target = target_from([set(), set(), {"a"}, None])[0]
-    for kind in SET_KINDS:
-        assert target_distance(target, [0, 0, 0], [1, 2, 3], kind).tolist() == pytest.approx([0, 1, NAN], nan_ok=True)
-
-
 def test_weights_come_from_the_hierarchy_unless_given():
     hierarchy = Hierarchy.from_paths(["a", "a/b", "c"])
     target = target_from([{"a"}, {"a/b"}], hierarchy=hierarchy)[0]
     assert target_distance(target, [0], [1], hierarchy=hierarchy) == pytest.approx([0.75 / 2.75])
     assert target_distance(target, [0], [1]) == pytest.approx([1 / 3])
     assert target_distance(target, [0], [1], weights=np.array([1, 3.0, 1]), hierarchy=hierarchy) == pytest.approx([0.6])
-
-
-def test_blocks_of_pairs_give_the_same(monkeypatch):
-    rng = np.random.default_rng(0)
-    values = rng.integers(0, 2, (20, 5)).astype(float)
-    first, second = pairs_of(20)
-    for matrix in (values, sparse.csr_array(values)):
-        target = Target.labels(matrix, list("abcde"))
-        whole = target_distance(target, first, second, "f1")
-        monkeypatch.setattr(tasks_target_distance, "_BLOCK_CELLS", 7)
-        assert target_distance(target, first, second, "f1").tolist() == whole.tolist()
-        monkeypatch.undo()
 
 
 # -- numbers and classes ------------------------------------------------------------------------------
@@ -129,21 +104,6 @@ def test_numbers_and_classes(data):
         for i, j in zip(first, second, strict=True)
     ]
     assert target_distance(target, first, second) == pytest.approx(expected, nan_ok=True, abs=1e-9)
-
-
-def test_ranges_are_those_of_the_training_set():
-    target = target_from([0.0, 2.5, 10.0])[0]
-    assert target_distance(target, [0, 1], [1, 2]).tolist() == [0.25, 0.75]
-    assert target_distance(target_from(np.array([1e6, 1e6 + 0.5, 1e6 + 1]))[0], [0], [1]).tolist() == [0.5]
-
-
-def test_constant_target_has_distance_zero():
-    assert target_distance(target_from([1.5, 1.5])[0], [0], [1]).tolist() == [0]
-
-
-def test_classes_differ_or_not():
-    target = target_from(["a", "b", None, "a"])[0]
-    assert target_distance(target, [0, 0, 0], [1, 3, 2]).tolist() == pytest.approx([1, 0, NAN], nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import r2_score
-from sklearn.tree import DecisionTreeClassifier
 
 import omnirank as om
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
-from omnirank.data.task_registry import TASKS
 from omnirank.errors import ParameterError
-from omnirank.tasks import Task, get_task
+from omnirank.tasks import get_task
 from omnirank.tasks.measuring import in_training_order
 from reference import tasks_errors as reference
 
@@ -28,15 +26,6 @@ def predict(y, means, threshold=0.5, **options):
     target, name = target_from(y, **options)
     task = get_task(name)
     return task.predict(np.asarray(means, float), task.columns(target, options.get("hierarchy")), threshold)
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_every_task_names_itself_its_measure_and_distances(name):
-    task = get_task(name)
-    assert isinstance(task, Task)
-    assert task.name == name
-    assert task.default_measure
-    assert task.distances
 
 
 def test_unknown_task():
@@ -65,18 +54,6 @@ def test_classes_are_predicted_in_their_own_type(y, expected, kind):
 
 def test_ties_between_classes_go_to_the_first_level():
     assert predict(["u", "v", "w"], [[0.4, 0.4, 0.2], [0.2, 0.4, 0.4]]).tolist() == ["u", "v"]
-
-
-def test_several_classes():
-    found = predict([["u", 3], ["v", 4]], [[0.9, 0.1, 0.3, 0.7]])
-    assert found.tolist() == [["u", 4]]
-    assert type(found[0, 1]) is int
-    assert predict(np.array([[1, 2], [3, 4]]), [[0.9, 0.1, 0.3, 0.7]]).dtype.kind == "i"
-
-
-def test_numbers():
-    assert predict([0.5, 1.5], [[0.25], [1.5]]).tolist() == [0.25, 1.5]
-    assert predict([[0.5, 1], [1, 2]], [[0.25, 4]]).tolist() == [[0.25, 4]]
 
 
 def test_labels_at_or_above_the_threshold():
@@ -159,17 +136,6 @@ def test_one_half_does_not_depend_on_the_order_of_sums():
     columns = classes.columns(target)
     assert classes.predict(np.array([[half, 1 - half], [0.5, 0.5]]), columns).tolist() == ["a", "a"]
     assert classes.error(columns, np.full((2, 2), [half, 1 - half]), columns) == 0.5
-
-
-@pytest.mark.slow
-def test_predictors_decide_one_half_by_the_same_rule():
-    X = np.zeros((4, 1))
-    Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
-    for order in ([0, 1, 2, 3], [2, 1, 0, 3], [3, 2, 1, 0]):
-        weights = np.array([0.7, 0.1, 0.1, 0.9])[order] * 4
-        model = om.PCTClassifier(pruning=None, random_state=0).fit(X, Y[order], sample_weight=weights)
-        assert model.predict(X[:1]).tolist() == [[1, 1]]
-        assert np.round(model.predict_proba(X[:1])).tolist() == [[1, 1]]
 
 
 # -- errors of leaf means against the formulas, for every task, with unknown values ----------------
@@ -290,13 +256,6 @@ def test_the_default_model_has_relative_error_one():
         assert get_task(name).error(columns, means, columns) == pytest.approx(1.0)
 
 
-def test_offset_of_a_million():
-    values = np.array([[0.0], [0.25], [0.5], [1.25]]) + 1e6
-    columns = get_task("regression").columns(Target.numeric(values, ["t"]))
-    means = np.full((4, 1), values.mean())
-    assert get_task("regression").error(columns, means, columns) == pytest.approx(1.0, rel=1e-9)
-
-
 def test_nothing_known_is_no_error():
     for name, target in (
         ("regression", Target.numeric(np.full((2, 1), NAN), ["t"])),
@@ -377,16 +336,6 @@ def test_unknown_single_labels_do_not_count():
     y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]] * 3, dtype=float)
     tree = om.PCTClassifier(random_state=0).fit(X, y)
     assert tree.score(X[:3], [[1, np.nan], [np.nan, np.nan], [np.nan, 0]]) == 0.5
-
-
-def test_strings_have_the_type_that_scikit_learn_gives_them(flowers):
-    train, test = flowers
-    names = np.array(train.y, dtype=str)
-    theirs = DecisionTreeClassifier(random_state=0).fit(train.X, names)
-    for ours in (om.PCTClassifier(random_state=0), om.PCTForestClassifier(n_trees=3, random_state=0)):
-        ours.fit(train.X, names)
-        assert ours.classes_.dtype == theirs.classes_.dtype
-        assert ours.predict(test.X).dtype == theirs.predict(test.X).dtype
 
 
 def test_unknown_numbers_do_not_count():

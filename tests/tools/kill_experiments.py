@@ -1,20 +1,15 @@
 """Kill a study again and again at random moments, and show that nothing is lost, doubled or changed.
 
-    python tests/tools/kill_experiments.py --kills 50 [--workers 2]
-
-It prints the number of restarts and exits with 0 when, after the last restart, the store holds every job exactly once,
-done, with the figures of an undisturbed run. The suite runs a few kills of it.
+After the last restart, the store holds every job exactly once, done, with the figures of an undisturbed run.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -112,34 +107,3 @@ def killed_run(plan: Path, n_kills: int, n_workers: int, seed: int = 0, most_s: 
             hit.append(finished_jobs(store))
     start(plan, n_workers).wait()
     return hit
-
-
-def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--kills", type=int, default=50)
-    options.add_argument("--workers", type=int, default=2)
-    options.add_argument("--seed", type=int, default=0)
-    chosen = options.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        n_folds, seconds = 10, 0.2
-        plans = [Path(folder, name) for name in ("killed.toml", "whole.toml")]
-        for plan in plans:
-            plan.write_text(PLAN.format(n_folds=n_folds, seconds=seconds))
-        started = time.monotonic()
-        hit = killed_run(plans[0], chosen.kills, chosen.workers, chosen.seed)
-        killed_s = time.monotonic() - started
-        started = time.monotonic()
-        start(plans[1], chosen.workers).wait()
-        whole_s = time.monotonic() - started
-        killed, whole = (content(plan.with_suffix(".sqlite")) for plan in plans)
-    n_jobs = 2 * 2 * n_folds * 2 * 4
-    same = killed == whole
-    print(f"{chosen.kills} kills, {len(hit)} of them while it ran, {killed_s:.0f} s; undisturbed {whole_s:.0f} s")
-    print(f"jobs finished at each kill: {' '.join(map(str, hit))}")
-    print(f"{len(killed)} jobs in the store, {n_jobs} planned; same as undisturbed: {same}")
-    return 0 if same and len(killed) == n_jobs else 1
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(TESTS))
-    sys.exit(main())

@@ -1,30 +1,29 @@
 """Make one small mistake at a time in the code and see whether the tests notice.
 
-    python tests/tools/mutants.py FOLDER [--seed 0] [--number 200] [--modules trees relief] [--workers 2] [--fast]
+    python tests/tools/mutants.py FOLDER [--seed 0] [--number 200] [--modules trees relief] [--fast]
 
-Mistakes are drawn by the seed, evenly over the modules. The quick tests that run the changed line judge first, the
-fastest of them first; then the slow tests of the room. Kernels with a mistake run interpreted. FOLDER keeps which test
-runs which line, and the outcomes, so that a later run goes on where this one ended; survivors are tried again. The exit
-status is 1 if more than 3 % survive; those in `EQUIVALENT` do not count.
+Mistakes in functions are drawn by the seed, evenly over the modules. The quick tests that call the function judge
+first, the fastest of them first; then the slow tests of the room, and of files that name what the module defines.
+Kernels with a mistake run interpreted. FOLDER keeps which test calls which function, and the outcomes, so that a later
+run goes on where this one ended; survivors are tried again. The tree must not change meanwhile. The exit status is 1 if
+more than 3 % survive; those in `EQUIVALENT` do not count.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import fnmatch
 import hashlib
 import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
-import tempfile
-import threading
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -34,11 +33,7 @@ from tools.mutation import Mutant, draw, mutants_of
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "src/omnirank"
 LARGEST_SHARE = 0.03
-# Processor time of a test in seconds: with lines recorded, and with a mistake.
-SECONDS_RECORDED, SECONDS = 30, 30
-# Exit codes of pytest.
-PASSED, NO_TESTS = 0, 5
-NO_TEST = "no end, or a crash"  # what notices it then
+SECONDS = 30  # processor time of a test
 
 # Rooms whose results are judged, and the tests that run their kernels interpreted.
 ROOMS = [
@@ -54,10 +49,17 @@ ROOMS = [
     "tasks",
     "trees",
 ]
-INTERPRETED = ["trees", "ensembles", "relief", "neighbors", "tasks"]
+INTERPRETED = [f"tests/{room}" for room in ("trees", "ensembles", "relief", "neighbors", "tasks")]
 # What the machine does, not what is computed; studies, whose tests start processes.
 LEFT_OUT = [
-    *("core/cluster.py", "core/compiled.py", "core/s[cptu]*", "core/text.py", "core/types.py"),
+    *(
+        "core/cluster.py",
+        "core/compiled.py",
+        "core/numba_internals.py",
+        "core/s[cptu]*",
+        "core/text.py",
+        "core/types.py",
+    ),
     *("evaluation/experiments/*", "*__init__.py"),
 ]
 
@@ -66,6 +68,13 @@ EQUIVALENT = {
     'core/ranking/ranking.py: "parameters": _merged_parameters(b.parameters, a.parameters, amount),': (
         "rankings of one method have the same parameters in the same order"
     ),
+    "data/resampling.py: return groups if (gammainc(_pairs(groups), chance) <= _SURPRISING) else None": (
+        "a computed probability is not exactly this"
+    ),
+    "ensembles/supervision.py: if settled is None or settled.level < 2:": "level 1 does not read features' weights",
+    "evaluation/redundancy.py: sensible = (spread > _NO_SPREAD * n) & ((n >= n_levels)) & (n_levels > 1) & "
+    "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
+    "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
 }
 
 
@@ -92,123 +101,57 @@ def drawn(root: Path, files: Sequence[str], seed: int, number: int) -> list[Muta
     return list(itertools.islice((mutant for turn in turns for mutant in turn if mutant), number))
 
 
-class Trial:
-    """Runs tests with and without mistakes, and keeps the outcomes.
+def judge(root: Path, folder: Path, mutants: Sequence[Mutant], interpreted: Sequence[str], fast: bool) -> list[str]:
+    """Return the test that notices each mutant, "" if none does; the folder keeps the outcomes.
 
     Parameters
     ----------
     root, folder : Path
-        The tree; where the lines of tests and the outcomes are kept.
+        The tree; where the functions that each test calls and the outcomes are kept.
+    interpreted : sequence of str
+        Tests of kernels, which run interpreted.
     fast : bool
         Only quick tests.
     """
-
-    def __init__(self, root: Path, folder: Path, fast: bool = False) -> None:
-        self.root, self.folder, self.fast = root, folder, fast
-        self._lock = threading.Lock()
-        self._output = folder / "outcomes.jsonl"
-        records = self._output.read_text().splitlines() if self._output.exists() else []
-        self.outcomes = {record["key"]: record for record in map(json.loads, records)}
-
-    def run(
-        self, tests: Sequence[str], interpreted: bool, mutant: Mutant | None = None, *options: str, **variables: str
-    ) -> tuple[int, dict[str, tuple[str, float]]]:
-        """Run tests; return the exit code of pytest, and the outcome and the seconds of each test."""
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            report, source, names = Path(folder, "report"), Path(folder, "source.py"), Path(folder, "tests")
-            names.write_text("\n".join(tests))
+    output = folder / "outcomes.jsonl"
+    output.touch()
+    keys = [hashlib.sha256(f"{mutant.file} {mutant.source}".encode()).hexdigest()[:16] for mutant in mutants]
+    known = _outcomes(output)
+    for name, tests in (("compiled", ["tests", PACKAGE]), ("interpreted", interpreted)):
+        tasks = [
+            asdict(mutant) | {"key": key, "slow": [] if fast else _naming(root, mutant.file)}
+            for mutant, key in zip(mutants, keys, strict=True)
+            if not known.get(key) and reason(mutant) is None and ("/kernels/" in mutant.file) == (name == "interpreted")
+        ]
+        if tasks:
+            files = [file for file in modules(root, []) if ("/kernels/" in file) == (name == "interpreted")]
+            (folder / "task.json").write_text(json.dumps({"name": name, "files": files, "mutants": tasks}))
             env = os.environ | {
-                "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "mutated"), str(self.root / "src")]),
-                "PYTHONDONTWRITEBYTECODE": "",
-                "PYTHONPYCACHEPREFIX": str(self.folder / "bytecode"),
+                "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "mutated"), str(root / "src")]),
                 "HYPOTHESIS_PROFILE": "mutants",  # tests/draws.py: the same examples in every run
-                "NUMBA_DISABLE_JIT": str(int(interpreted)),
-                "MUTANT_REPORT": str(report),
+                "NUMBA_DISABLE_JIT": str(int(name == "interpreted")),
+                "MUTANTS": str(folder),
+                "MUTANT_SOURCES": str(root / PACKAGE),
                 "MUTANT_SECONDS": str(SECONDS),
             }
-            if mutant:
-                source.write_text(mutant.source)
-                env |= {"MUTANT_FILE": str(self.root / PACKAGE / mutant.file), "MUTANT_SOURCE": str(source)}
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "limited_tests"]
-            command += [*options, f"@{names}"]
-            done = subprocess.run(command, cwd=self.root, env=env | variables, capture_output=True, check=False)
-            lines = report.read_text().splitlines() if report.exists() else []
-            outcomes = (line.split(" ", 2) for line in lines)
-            return done.returncode, {test: (outcome, float(seconds)) for outcome, seconds, test in outcomes}
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "mutating", *tests]
+            with (folder / f"{name}.log").open("w") as log:
+                subprocess.run(command, cwd=root, env=env, check=True, stdout=log, stderr=log)
+    outcomes = _outcomes(output)
+    return [outcomes.get(key, "") for key in keys]
 
-    @cached_property
-    def compiled(self) -> dict[str, dict[int, list[str]]]:
-        return self.lines(["tests", PACKAGE], False)
 
-    @cached_property
-    def interpreted(self) -> dict[str, dict[int, list[str]]]:
-        tests = [path for pattern in INTERPRETED for path in sorted((self.root / "tests").glob(pattern))]
-        return self.lines([str(path.relative_to(self.root)) for path in tests], True)
+def _outcomes(output: Path) -> dict[str, str]:
+    return {record["key"]: record["killed_by"] for record in map(json.loads, output.read_text().splitlines())}
 
-    def lines(self, tests: Sequence[str], interpreted: bool) -> dict[str, dict[int, list[str]]]:
-        """Return the quick tests that run each line of each file and pass, the fastest first."""
-        kept = self.folder / f"{'interpreted' if interpreted else 'compiled'}.json"
-        if not kept.exists():
-            from coverage import CoverageData
 
-            data = self.folder / "coverage"
-            recorded = {"COVERAGE_FILE": str(data), "MUTANT_SECONDS": str(SECONDS_RECORDED)}
-            options = ["-m", "not slow", f"--cov={PACKAGE}", "--cov-context=test", "--cov-report="]
-            outcomes = self.run(tests, interpreted, None, *options, **recorded)[1]
-            seconds = {test: time for test, (outcome, time) in outcomes.items() if outcome == "passed"}
-            coverage = CoverageData(str(data))
-            coverage.read()
-            kept.write_text(json.dumps({
-                Path(file).relative_to(self.root / PACKAGE).as_posix(): {
-                    line: sorted(seconds.keys() & {name.rpartition("|")[0] for name in names}, key=seconds.__getitem__)
-                    for line, names in coverage.contexts_by_lineno(file).items()
-                }
-                for file in coverage.measured_files()
-            }))  # fmt: skip
-        return {
-            file: {int(line): tests for line, tests in lines.items()}
-            for file, lines in json.loads(kept.read_text()).items()
-        }
-
-    def notices(self, mutant: Mutant) -> str:
-        """Return the test that notices a mutant; "" if there is none."""
-        is_kernel = "/kernels/" in mutant.file
-        lines = (self.interpreted if is_kernel else self.compiled).get(mutant.file, {})
-        tests = lines.get(max((line for line in lines if line <= mutant.line), default=0), [])
-        code, outcomes = self.run(tests, is_kernel, mutant, "-x") if tests else (NO_TESTS, {})
-        if code in (PASSED, NO_TESTS) and not self.fast:
-            room = mutant.file.split("/")[0]
-            slow = [f"tests/{room}", f"{PACKAGE}/{room}"]
-            code, outcomes = self.run(slow, is_kernel, mutant, "-x", "-m", "slow", MUTANT_LATE="skipped")
-            failed = [test for test, (outcome, _) in outcomes.items() if outcome == "failed"]
-            if failed and self.run(failed, is_kernel)[0] != PASSED:
-                raise ValueError(f"{failed[0]} fails without a mistake")
-        if code in (PASSED, NO_TESTS):
-            return ""
-        return next((test for test, (outcome, _) in outcomes.items() if outcome == "failed"), NO_TEST)
-
-    def attempt(self, mutant: Mutant) -> str:
-        """Return the test that notices a mutant, "" if none does; equivalent ones are not tried."""
-        if reason(mutant):
-            return ""
-        key = hashlib.sha256(f"{mutant.file} {mutant.source}".encode()).hexdigest()[:16]
-        test = str(self.outcomes.get(key, {}).get("killed_by", ""))
-        if not test:
-            start, test = time.perf_counter(), self.notices(mutant)
-            seconds = round(time.perf_counter() - start)
-            record = {"key": key, "mutant": str(mutant), "kind": mutant.kind, "killed_by": test, "seconds": seconds}
-            with self._lock, self._output.open("a") as file:
-                file.write(json.dumps(record) + "\n")
-            print(f"{'killed' if test else 'SURVIVES':8} {seconds:5d} s  {mutant}", flush=True)
-        return test
-
-    def attempt_all(self, mutants: Sequence[Mutant], n_workers: int = 1) -> list[str]:
-        """Return the test that notices each mutant."""
-        if any("/kernels/" in mutant.file for mutant in mutants):
-            _ = self.interpreted  # made once, before the workers ask
-        _ = self.compiled
-        with ThreadPoolExecutor(n_workers) as workers:
-            return list(workers.map(self.attempt, mutants))
+def _naming(root: Path, file: str) -> list[str]:
+    """Return the tests that name what a module defines, and those of its room."""
+    body = ast.parse((root / PACKAGE / file).read_text()).body
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
+    word, room = re.compile(rf"\b({'|'.join(names)})\b"), file.split("/")[0]
+    files = [path for path in sorted((root / "tests").rglob("test_*.py")) if names and word.search(path.read_text())]
+    return [f"tests/{room}/", f"{PACKAGE}/{room}/", *(path.relative_to(root).as_posix() for path in files)]
 
 
 def verdict(mutants: Sequence[Mutant], noticed: Sequence[str]) -> int:
@@ -232,11 +175,11 @@ def reason(mutant: Mutant) -> str | None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="keeps the lines of tests and the outcomes")
+    parser.add_argument("folder", type=Path, help="keeps which tests call which functions, and the outcomes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--number", type=int, default=200, help="how many mutants")
     parser.add_argument("--modules", nargs="*", default=[], help="only modules whose path contains one of these texts")
-    parser.add_argument("--workers", type=int, default=1, help="how many mutants at the same time")
+    parser.add_argument("--interpreted", nargs="*", default=INTERPRETED, help="tests that judge mistakes in kernels")
     parser.add_argument("--fast", action="store_true", help="only tests that are not marked as slow")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     given = parser.parse_args(argv)
@@ -245,7 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(*mutants, sep="\n")
         return 0
     given.folder.mkdir(parents=True, exist_ok=True)
-    return verdict(mutants, Trial(ROOT, given.folder.resolve(), given.fast).attempt_all(mutants, given.workers))
+    return verdict(mutants, judge(ROOT, given.folder.resolve(), mutants, given.interpreted, given.fast))
 
 
 if __name__ == "__main__":

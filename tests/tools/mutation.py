@@ -12,20 +12,21 @@ _FLIPPED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
-# What constants and attributes of classes are set to: choices, as default values are.
-_NUMBERS = (ast.Constant, ast.BinOp, ast.UnaryOp)
 _TERMS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
-# Calls whose first two arguments may change places without effect.
+# Calls whose first two arguments may change places without effect; another stream of random numbers is as good.
 _SYMMETRIC = {
     "min", "max", "minimum", "maximum", "hypot", "gcd", "isclose", "allclose", "array_equal", "union1d", "intersect1d",
-    "smaller", "larger",
+    "smaller", "larger", "stream",
 }  # fmt: skip
 # Calls that only speak to users.
-_TELLING = {"warn", "warn_once", "info", "debug", "warning", "log", "plural", "cast", "isinstance", "TypeVar", "repr"}
+_TELLING = {
+    "warn", "warn_once", "info", "debug", "warning", "log", "plural", "cast", "isinstance", "TypeVar", "repr",
+    "refuse_dense",
+}  # fmt: skip
 # Sizes of blocks and limits of what a message shows: they change speed, memory or wording, not results.
 _SPEED = re.compile(
     r"_?(.*_)?(BLOCKS?|BYTES|CACHED?|CELLS|ROWS|ONCE|AHEAD|LANES|BATCH\w*|CHUNK|MEMORY|TILE|WIDTH|SHOWN|NAMED|SECONDS|S)"
-    r"|n_workers|n_jobs|max_memory|verbose|progress|stacklevel|maxsize|TYPE_CHECKING|__name__|__all__"
+    r"|n_workers|n_jobs|max_memory|max_seconds|verbose|progress|stacklevel|maxsize|TYPE_CHECKING|__name__|__all__"
 )
 
 
@@ -81,18 +82,18 @@ def _walk(node: ast.AST, function: str) -> Iterator[tuple[ast.expr | ast.stmt, s
         return
     if isinstance(node, ast.Call) and _name(node.func) in _TELLING:
         return
-    in_function = function.rpartition(".")[2].strip("_")[:1].islower()
-    if isinstance(node, ast.Assign | ast.AnnAssign) and not in_function and isinstance(node.value, _NUMBERS):
-        return
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         if re.fullmatch(r"__(repr|str)__|_repr_\w+|_?describe\w*", node.name):
+            return
+        # Code that writes instructions runs when kernels are compiled only, and these are kept.
+        if "'builder'" in ast.dump(node):
             return
         function = f"{function}.{node.name}".lstrip(".")
     if isinstance(node, ast.expr | ast.stmt) and not isinstance(node, ast.FunctionDef | ast.ClassDef):
         if _spoken_of_speed(node):
             if isinstance(node, ast.expr | ast.Assign | ast.AnnAssign):
                 return
-        else:
+        elif function.rpartition(".")[2].strip("_")[:1].islower():  # no choices, as attributes of classes are
             for place, kind, new in _mistakes(node):
                 yield place, function, kind, new
     for name, value in ast.iter_fields(node):

@@ -145,4 +145,4 @@ def test_codes_are_the_numbers_of_distinct_values(kind, n):
     expected = np.full(n, np.iinfo(np.uint16).max)
     expected[known] = numbers
     np.testing.assert_array_equal(coded.codes, [expected, expected[::-1]])
-    assert coded.cells.distinct.tolist() == [bool(known.all() and len(distinct) == n)] * 2
+    assert coded.distinct.tolist() == [bool(known.all() and len(distinct) == n)] * 2

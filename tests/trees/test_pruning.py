@@ -109,10 +109,12 @@ def test_gains_of_the_columns_add_up_to_those_of_the_tests(task, block, monkeypa
 @pytest.mark.parametrize("w", [1.0, 0.5])
 def test_labels_as_they_are(task, w):
     """Pruned in the space of labels that are not divided by their variances; features count as they did."""
-    dataset = tiny_dataset(task)
+    tiny = tiny_dataset(task)
+    X = np.random.default_rng(1).normal(size=(tiny.n_examples, 3))
+    dataset = om.Dataset(X, tiny.target, task=task, hierarchy=tiny.hierarchy)
     if w < 1:
         dataset = dataset.keep_labels(0.6, random_state=0)
-    rules = GrowingRules("bagging", bootstrap=False, min_samples_leaf=1, supervision=w)
+    rules = GrowingRules("bagging", bootstrap=False, min_samples_leaf=3, supervision=w)
     plan, grown = grown_on(dataset, rules=rules)
     variance, alpha = plan.columns.variance, plan.columns.weights[plan.columns.variable]
     own = plan.clustering.columns
@@ -120,11 +122,11 @@ def test_labels_as_they_are(task, w):
     target = (plan.columns, plan.clustering, plan.weight)
     features = node_errors(grown, *target, plan.feature_part) - squared_distances(grown, plan, plan.clustering.weights)
     errors = features + squared_distances(grown, plan, weights)
-    expected = prune_m5(grown, np.maximum(errors, 0.0), 1.0)
-    assert nested(prune(grown, Pruning(1.0, plain=True), *target, plan.feature_part)) == nested(expected)
-    assert nested(prune(grown, Pruning(1.0), *target, plan.feature_part)) == nested(
-        prune_m5(grown, node_errors(grown, *target, plan.feature_part), 1.0)
-    )
+    expected = nested(prune_m5(grown, np.maximum(errors, 0.0), 0.3))
+    assert nested(prune(grown, Pruning(0.3, plain=True), *target, plan.feature_part)) == expected
+    other = nested(prune_m5(grown, node_errors(grown, *target, plan.feature_part), 0.3))
+    assert nested(prune(grown, Pruning(0.3), *target, plan.feature_part)) == other
+    assert other != expected or task != "multi-label"
 
 
 @pytest.mark.slow

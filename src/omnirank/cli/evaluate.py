@@ -179,8 +179,7 @@ def _evaluate_parts(data: "ShardedDataset", judged: Any, test: Any, judging: dic
     measured = _on_test(judged, data, test, judging)
     baseline = _on_test(np.ones(data.n_features), data, test, judging | {"top": None})
     size = f"{counted(data.n_examples, 'example')} in {counted(data.n_shards, 'file')}"
-    n_test = getattr(next(iter(measured.values())), "n_test", 0) or test.n_examples
-    how = f"{counted(n_test, 'example')} held out" if test is None else counted(n_test, "test example")
+    how = "some examples held out" if test is None else counted(test.n_examples, "test example")
     _print(measured, baseline, "equal weights", f"{heading(data, size)}, {how}", csv)
 
 
@@ -224,7 +223,7 @@ def _evaluate_relational(
 
 
 def _print(measured: Measured, baseline: Measured, name: str, title: str, csv: bool) -> None:
-    """Print the measures of a ranking beside those without one; on a sample of test examples with standard errors."""
+    """Print the measures of a ranking beside those without one."""
     if csv:
         _print_csv(measured, baseline, name)
         return
@@ -236,7 +235,7 @@ def _print(measured: Measured, baseline: Measured, name: str, title: str, csv: b
         columns += [(f"ranking, {counted(k, 'neighbour')}", "right"), (name, "right")]
     rows = []
     for measure in next(iter(measured.values())):
-        cells = [_shown(values[k], measure) for k in measured for values in (measured, baseline)]
+        cells = [f"{values[k][measure]:.4g}" for k in measured for values in (measured, baseline)]
         way = "larger" if MEASURES[measure].larger_is_better else "smaller"
         rows.append([MEASURES[measure].title, way, *cells])
     table(columns, rows)
@@ -244,15 +243,5 @@ def _print(measured: Measured, baseline: Measured, name: str, title: str, csv: b
 
 def _print_csv(measured: Measured, baseline: Measured, name: str) -> None:
     columns = ["measure", "n_neighbors", "ranking", name.replace(" ", "_")]
-    rows: list[tuple[Any, ...]] = []
-    for measure in sorted(next(iter(measured.values()))):
-        for k in sorted(measured):
-            errors = getattr(measured[k], "standard_errors", None)
-            error = () if errors is None else (errors[measure],)
-            rows.append((measure, k, measured[k][measure], baseline[k][measure], *error))
-    print_csv(columns if len(rows[0]) == len(columns) else [*columns, "standard_error"], rows)
-
-
-def _shown(values: dict[str, float], measure: str) -> str:
-    errors = getattr(values, "standard_errors", None)
-    return f"{values[measure]:.4g}" + ("" if errors is None else f" ± {errors[measure]:.1g}")
+    names = sorted(next(iter(measured.values())))
+    print_csv(columns, [(name, k, measured[k][name], baseline[k][name]) for name in names for k in sorted(measured)])

@@ -44,29 +44,14 @@ def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan (.toml).")],
     store: Annotated[Path | None, option("--store FILE", "File of results (default: beside the plan).")] = None,
     retry_failed: Annotated[bool, option("--retry-failed", "Run jobs that failed before again.")] = False,
-    memory: Annotated[str | None, option("--memory SIZE", "Most memory of a worker, such as 4G.")] = None,
-    backend: Annotated[str, option("--backend NAME", "Where jobs run: processes (default) or dask.")] = "processes",
-    scheduler: Annotated[
-        str | None, option("--scheduler ADDRESS", "Dask cluster (default: one on this machine).")
-    ] = None,
     jobs: options.Jobs = -1,
 ) -> None:
     """Run the jobs of a plan that are not done. Exit code 1: some jobs have failed."""
-    from omnirank.core.text import memory_amount
-    from omnirank.evaluation.experiments.run import Listeners, run_plan
+    from omnirank.evaluation.experiments.run import run_plan
 
     try:
         with ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
-            summary = run_plan(
-                plan,
-                n_jobs=jobs,
-                store=store,
-                backend=backend,
-                scheduler=scheduler,
-                retry_failed=retry_failed,
-                memory_limit=None if memory is None else memory_amount(memory),
-                listeners=Listeners(advance, note),
-            )
+            summary = run_plan(plan, n_jobs=jobs, store=store, retry_failed=retry_failed, progress=advance, note=note)
     except KeyboardInterrupt as stop:
         ended = isinstance(stop, Terminated)
         note(f"{'terminated' if ended else 'interrupted'}: what is recorded stays; run the same command to continue")

@@ -75,7 +75,10 @@ def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise ParameterError(option, text, "write NAME=VALUE")
-        values[name.strip().replace("-", "_")] = value.strip()
+        key = name.strip().replace("-", "_")
+        if key in values:
+            raise ParameterError(f"--{option} {key} is given more than once; several columns are separated by commas")
+        values[key] = value.strip()
     return values
 
 
@@ -167,7 +170,6 @@ _OPTION_OF = {
     "exclude": "--ignore",
     "k": "--top",
     "keys": "--key",
-    "memory_limit": "--memory",
     "n_folds": "--folds",
     "n_jobs": "--jobs",
     "n_neighbors": "--neighbors",

@@ -11,7 +11,7 @@ from omnirank.cli.output import bar, data_notes, frame_csv, heading, note, print
 from omnirank.cli.rank import relational_heading, relational_method
 from omnirank.cli.reading import read_data
 from omnirank.cli.writing import DATA_FILES, check_ending, write_data, write_text
-from omnirank.core.text import numbers
+from omnirank.core.text import numbers, top_of
 
 if TYPE_CHECKING:
     from omnirank.evaluation.selection import Selection, SelectionCurve
@@ -23,7 +23,7 @@ _REDUNDANCY = "Of features with at least this association (0.9, say), keep only 
 _RESAMPLE = "subsample (default), or bootstrap (examples drawn twice distort Relief)."
 _SHOWN = 20
 _INDICES = {
-    "top_k": "the top {k} (Kuncheva; 0 is chance)",
+    "top_k": "{top} (Kuncheva; 0 is chance)",
     "overlap": "the order, the top counting most (rank-biased overlap)",
     "spearman": "all ranks (Spearman)",
 }
@@ -169,5 +169,5 @@ def _print_ranks(result: "Stability", n_shown: int) -> None:
     shares = [[f"{value:.2f}" for value in frame[column]] for column in sizes]
     table(columns, list(zip(frame["rank"], frame["feature"], intervals, *shares, strict=True)))
     for key, text in _INDICES.items():
-        index = result.indices[key]
-        say(f"stability of {text.format(k=result.k)}: {index.value:.3f} ({index.lower:.3f} to {index.upper:.3f})")
+        index, what = result.indices[key], text.format(top=top_of(result.k))
+        say(f"stability of {what}: {index.value:.3f} ({index.lower:.3f} to {index.upper:.3f})")

@@ -109,6 +109,18 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what if number == 1 else _IRREGULAR.get(what, f'{what}s')}"
 
 
+def top_of(k: int) -> str:
+    """Return the k best features in words.
+
+    Examples
+    --------
+    >>> from omnirank.core.text import top_of
+    >>> top_of(1), top_of(5)
+    ('the best feature', 'the top 5')
+    """
+    return "the best feature" if k == 1 else f"the top {k}"
+
+
 def there_are(number: int, what: str) -> str:
     """Return how many there are, as a clause.
 
@@ -204,15 +216,13 @@ def supervision_lines(model: Any) -> list[str]:
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
-def memory_amount(amount: str | int, name: str = "memory_limit") -> int:
+def memory_amount(amount: str | int) -> int:
     """Return the number of bytes that a number, or a text such as ``"500M"`` or ``"1.5G"``, stands for.
 
     Parameters
     ----------
     amount : str or int
         The amount, above 0.
-    name : str
-        What the parameter is called in an error.
 
     Examples
     --------
@@ -222,7 +232,7 @@ def memory_amount(amount: str | int, name: str = "memory_limit") -> int:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", str(amount).upper())
     if match is None or isinstance(amount, bool) or not float(match[1]):
-        raise ParameterError(name, amount, "it is not an amount of memory: write 500M or 4G")
+        raise ParameterError("max_memory", amount, "it is not an amount of memory: write 500M or 4G")
     return int(float(match[1]) * _UNITS[match[2]])
 
 

@@ -18,7 +18,7 @@ _SMALLEST, _LARGEST = 2.0**-332, 2.0**332
 # Cells between these (or 0) cannot give another range: numbers that differ do so by at least 2^-53 of their size.
 _SMALLEST_CELL = 2.0**-270
 # Plain sums of a column's cells are precise enough if its mean square is at most this many times its variance.
-_MOST_CANCELLING = 16.0
+_MOST_CANCELLING = 17.0
 
 # Columns are not centred on a mean that is more than this many times as large as a tenth of their values.
 _MOST_LARGER = 4096
@@ -128,8 +128,8 @@ def sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
     >>> sparse_variances(sparse.csr_array([[0.0, 1e9], [2.0, 1e9 + 2]]), np.ones(2)).tolist()
     [1.0, 1.0]
     """
-    variance, suits = _from_sums(matrix, weight)
-    offset = np.flatnonzero(~suits)
+    variance, suits, cancelled = _from_sums(matrix, weight)
+    offset = np.flatnonzero(~suits | cancelled)
     if len(offset):
         variance[offset] = dense_variances(matrix[:, offset].toarray(), weight)
     return variance
@@ -160,8 +160,8 @@ def suits_sparse_sums(matrix: Any, weight: np.ndarray) -> np.ndarray:
     return _from_sums(matrix, weight)[1]
 
 
-def _from_sums(matrix: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Variances from sums over the stored cells, and for which columns these are precise enough."""
+def _from_sums(matrix: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Variances from sums over the stored cells, which columns suit sums, and whether a variance has lost digits."""
     n_columns = matrix.shape[1]
     unknown = np.isnan(matrix.data)
     stored_weight = np.repeat(weight, np.diff(matrix.indptr))
@@ -173,9 +173,11 @@ def _from_sums(matrix: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         variance = second / known - (first / known) ** 2
         # below 1e-14 of the mean square is rounding, not variance
         varies = (known > 0) & (variance > 1e-14 * second / known)
-        spread = (_MOST_CANCELLING + 1) * variance >= second / known
+        spread = _MOST_CANCELLING * variance >= second / known
+        # only light rows are 0, or known: what they weigh is rounding in the sums
+        cancelled = (variance < 1e-6 * second / known) | (known < 1e-6 * weight.sum())
     other = np.bincount(matrix.indices, (values != 0) & (values != 1), n_columns) > 0
-    return np.where(varies, variance, 0.0), spread | ~other | ~(known > 0)
+    return np.where(varies, variance, 0.0), spread | ~other | ~(known > 0), cancelled
 
 
 def centred_for_sums(matrix: Any, weight: np.ndarray) -> Any:

@@ -30,7 +30,7 @@ from omnirank.data.containers import (
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import caller_outside, warn_about
-from omnirank.data.table import Table, is_made_up, refuse_rounded
+from omnirank.data.table import Table, check_size, is_made_up, refuse_rounded
 from omnirank.data.task_registry import is_unsupervised, task_named
 
 # Gains hold products of three weights, or of a weight and squares.
@@ -150,6 +150,7 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     # before scikit-learn converts it: it would lose masks, and types of cells in lists
     X = checked_sparse(X) if sparse.issparse(X) else as_array(X)
     refuse_structured(X, "X")
+    check_size(X)
     # scikit-learn would refuse infinite cells without naming the column, as table_from does
     values = _validated(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite=False, reset=reset)
     return _exact_table(values)

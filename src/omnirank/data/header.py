@@ -141,6 +141,8 @@ def decided_header(rows: Sequence[Sequence[str]]) -> bool | None:
     True
     >>> decided_header([["5.1", "setosa"], ["4.9", "setosa"]])
     False
+    >>> decided_header([["site", "kind"], ["a", "x"]]) is None
+    True
     """
     numbers = []
     for first, *others in zip(*rows, strict=False):

@@ -110,6 +110,6 @@ def relation_with_labels(name: str, n_last: int) -> str:
     ('birds: -C -2', 'birds')
     """
     name = name.replace(_FILTERS, "filters")
-    while match := _MEKA.search(name):
-        name = name[: match.start()] + name[match.end() :]
+    while _MEKA.search(name):
+        name = _MEKA.sub("", name)
     return f"{name}: -C -{n_last}" if n_last else name

@@ -172,7 +172,7 @@ def _numbers(values: np.ndarray, name: str) -> list[str]:
 def _number(value: float) -> str:
     if value != value:
         return "?"
-    if value.is_integer() and abs(value) < _LARGEST_PLAIN and (value or str(value)[0] != "-"):
+    if value.is_integer() and abs(value) < _LARGEST_PLAIN:
         return str(int(value))
     return repr(value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -107,17 +108,9 @@ class ExampleSums:
             blocks[block] = _added(blocks[block], sums) if block in blocks else sums
         return self._of(blocks, self._in_bag + other._in_bag)
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self._in_bag)
-
     def squares(self) -> np.ndarray:
         """Return the sum of squares over groups, of each feature."""
-        squares = np.zeros(self.n_features)
-        for _, sums in sorted(self._blocks.items()):
-            squares += np.einsum("fg,fg->f", sums, sums)
-        return squares
+        return np.sum([np.einsum("fg,fg->f", sums, sums) for _, sums in sorted(self._blocks.items())], axis=0)
 
     def p_values(self, n_trees: int, mean: np.ndarray, errors: np.ndarray | None) -> np.ndarray:
         """Return the p value of each feature from its mean score over the same trees and the standard error."""
@@ -166,15 +159,15 @@ class RootSums(NamedTuple):
         shifted gamma distributions with the skewness g and sqrt(g^2 + k / 1.5).
         """
         blocks = {part.block: part for part in parts}
-        alike = [np.array_equal(part.credit.null, blocks[part.block].credit.null) for part in parts]
-        if not all(alike) or not all(part.credit.null.shape[1] for part in parts):
+        alike = [np.array_equal(part.credit.null[:4], blocks[part.block].credit.null[:4]) for part in parts]
+        if not all(alike):  # NaN neither
             return RootSums._summed(parts).p_values_at_root(n_trees)
         largest = np.max([part.credit.null[1] for part in parts], axis=0)
         some = largest > 0
         sums = np.zeros((4, some.sum()))
         for block, part in sorted(blocks.items()):
             share = sum(other.n_trees for other in parts if other.block == block) / n_trees
-            statistic, deviation, skewness, rare = part.credit.null[:, some]
+            statistic, deviation, skewness, rare = part.credit.null[:4, some]
             size = share * deviation / largest[some]
             sums += np.array([share * statistic / largest[some], size**2, size**3 * skewness, size**4 * rare])
         at, variance, third, fourth = sums
@@ -186,13 +179,19 @@ class RootSums(NamedTuple):
         return values
 
     @staticmethod
+    def p_values_in_pairs(parts: Sequence[RootSums]) -> np.ndarray:
+        """Return the p value of each feature in pairs, NaN where there is none; the smallest one of several blocks."""
+        blocks = {part.block: part.credit.null[4] for part in parts}
+        return np.asarray(np.minimum(len(blocks) * np.min(list(blocks.values()), axis=0), 1.0))
+
+    @staticmethod
     def _summed(parts: Sequence[RootSums]) -> ExampleSums:
         """Sums over all trees."""
-        blocks: dict[int, np.ndarray] = {}
-        for block, credit, n_trees in parts:
-            sums = n_trees * credit.by_example
-            blocks[block] = _added(blocks[block], sums) if block in blocks else sums
-        return ExampleSums._of(blocks, np.sum([part.n_trees * part.credit.of_themselves for part in parts], axis=0))
+        sums = (
+            ExampleSums._of({block: n_trees * credit.by_example}, n_trees * credit.of_themselves)
+            for block, credit, n_trees in parts
+        )
+        return reduce(ExampleSums.merge, sums)
 
 
 def _upper_tail(at: np.ndarray, variance: np.ndarray, skewness: np.ndarray, more: np.ndarray) -> np.ndarray:

@@ -66,9 +66,9 @@ class RootCredit(NamedTuple):
         What groups would add that meet themselves.
     n_values : ndarray of int (features,)
         How many different values each feature has; the negative number of levels.
-    null : ndarray (4, features)
+    null : ndarray (5, features)
         A statistic (the credit, where all rows weigh the same) with its standard deviation, skewness and excess
-        kurtosis over permutations; (4, 0): not defined.
+        kurtosis over permutations, and the p value in pairs; NaN: not defined.
     """
 
     row: np.ndarray
@@ -76,7 +76,7 @@ class RootCredit(NamedTuple):
     by_example: np.ndarray
     of_themselves: np.ndarray
     n_values: np.ndarray
-    null: np.ndarray = np.zeros((4, 0))
+    null: np.ndarray = np.zeros((5, 0))
 
     def added(self, other: RootCredit) -> RootCredit:
         """Return the credit by the columns of both."""

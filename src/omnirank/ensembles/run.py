@@ -157,6 +157,10 @@ class _Clock:
 # -- sums of scores ---------------------------------------------------------------------------------------------
 
 
+# Shares of the error of the tests at the root, below it and in pairs.
+_SHARES = (0.7, 0.15, 0.15)
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreSums:
     """Sums of the scores of the trees so far, in the order of the trees; immutable, but for the large sums by example.
@@ -240,9 +244,9 @@ class ScoreSums:
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for.
 
-        Where features have credit at the root, what they tell there and below it are two tests. With p the smaller one
-        of their p values, that of the feature is 1 - (1 - p)^2 (Sidak); where no tree tests it below the root, that of
-        the root.
+        Where features have credit at the root, there are three tests: what a feature tells there, below it (where a
+        tree tests it), and in pairs (:mod:`omnirank.ensembles.pair_test`). The p value is the smallest of the three,
+        each divided by its share of the error.
         """
         if name not in self.examples:
             return None
@@ -251,10 +255,10 @@ class ScoreSums:
         if not SCORES[name].has_root:
             return further
         at_root = RootSums.p_values(self.at_root[name], scores.count)
-        # of two tests; 1 - p may be 0, so that its logarithm is infinite
-        with np.errstate(divide="ignore"):
-            either = -np.expm1(2 * np.log1p(-np.minimum(at_root, further)))
-        return np.where(below.squares() > 0, either, at_root)
+        in_pairs = RootSums.p_values_in_pairs(self.at_root[name])
+        further = np.where(below.squares() > 0, further, np.nan)
+        tests = (p / share for p, share in zip((at_root, further, in_pairs), _SHARES, strict=True))
+        return np.fmin.reduce([np.ones(len(at_root)), *tests])
 
     def state(self, name: str) -> MeanAccumulator | ConfirmedMeans:
         """Return what a ranking by the score of this name keeps."""

@@ -344,25 +344,19 @@ def best_level(
                 break
         else:
             complete[level] = own
-    return _compared(complete, weight, errors)
-
-
-def _compared(losses: Mapping[float, np.ndarray], weight: np.ndarray, errors: float) -> Supervision:
-    """Choose by the losses of the same examples at several levels."""
-    curve = {w: float(np.average(values, weights=weight)) for w, values in sorted(losses.items())}
+    curve = {w: float(np.average(values, weights=weight)) for w, values in sorted(complete.items())}
     best = min(curve, key=lambda w: (curve[w], -w))
-    without = f"{curve.get(1.0, np.nan):.3g} without"
     if 1.0 not in curve:
         error = f"error {curve[best]:.3g} in cross-validation, the smallest"
         return Supervision(best, f"{error}; the labelled examples are too few to leave the others out", curve)
-    if best == 1:
-        reason = f"unlabelled examples did not help (error {without}, larger with them), so they were ignored"
-        return Supervision(1.0, reason, curve)
-    gain, noise = _gain(losses[best], losses[1.0], weight)
-    errors_of_both = f"error {curve[best]:.3g} with, {without}, standard error of the difference {noise:.2g}"
-    if gain > errors * noise:
-        return Supervision(best, f"unlabelled examples helped ({errors_of_both})", curve)
-    reason = f"unlabelled examples did not clearly help ({errors_of_both}), so they were ignored"
+    without = f"{curve[1.0]:.3g} without"
+    reason = f"unlabelled examples did not help (error {without}, larger with them), so they were ignored"
+    if best < 1:
+        gain, noise = _gain(complete[best], complete[1.0], weight)
+        errors_of_both = f"error {curve[best]:.3g} with, {without}, standard error of the difference {noise:.2g}"
+        if gain > errors * noise:
+            return Supervision(best, f"unlabelled examples helped ({errors_of_both})", curve)
+        reason = f"unlabelled examples did not clearly help ({errors_of_both}), so they were ignored"
     return Supervision(1.0, reason, curve)
 
 
@@ -461,7 +455,10 @@ def resolve_feature_weights(given: Any, data: GrowingData, rules: GrowingRules) 
         supervised = replace(rules, ensemble="random-forest", bootstrap=True, max_features=None, supervision=1.0)
         plan = data.labelled.plan(supervised)
         weights = mean_scores(plan, ("permutation",), _WEIGHING_TREES, data.n_jobs, "weighing features")["permutation"]
-    return data if weights is None else replace(data, feature_weights=_relative(weights))
+    if weights is None:
+        return data
+    clipped = np.maximum(weights, 0.0)
+    return replace(data, feature_weights=clipped / clipped.max() if clipped.any() else np.ones(len(clipped)))
 
 
 def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
@@ -494,9 +491,3 @@ def weights_digest(given: Any) -> Any:
         return given
     numbers = given.scores if isinstance(given, Ranking) else np.asarray(given, dtype=np.float64)
     return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
-
-
-def _relative(scores: np.ndarray) -> np.ndarray:
-    clipped = np.maximum(scores, 0.0)
-    top = clipped.max(initial=0.0)
-    return clipped / top if top > 0 else np.ones(len(scores))

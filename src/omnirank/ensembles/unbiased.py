@@ -11,6 +11,7 @@ from scipy import sparse
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
+from omnirank.ensembles.pair_test import pair_p_values
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
@@ -176,7 +177,7 @@ def credit_at_root(
 
 
 def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray) -> np.ndarray:
-    """What `RootCredit.null` holds; (4, 0) where groups are given, or columns are too large.
+    """What `RootCredit.null` holds; NaN where groups are given, or columns are too large.
 
     A feature that tells nothing is independent of what rows have of all columns, weights included. So their weighed
     columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels, the
@@ -184,10 +185,10 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
     """
     given = plan.groups is not None and plan.dataset.given_groups is not None
     if given or sum(len(part.owner) for part in described.own) * plan.n_examples > _MOST_CELLS:
-        return np.zeros((4, 0))
+        return np.full((5, len(credit)), np.nan)
     blocks = list(_judges(plan, described.own))
     if not blocks:
-        return np.zeros((4, len(credit)))
+        return np.vstack([np.zeros((4, len(credit))), np.ones(len(credit))])
     known = np.flatnonzero((plan.weight > 0) & plan.columns.labelled)
     _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
     values = np.hstack([block.values for block in blocks])[known]
@@ -199,7 +200,10 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
     else:
         judges = Judges(values, owner, owner)
         credit = root_credit(table, np.ones(len(values)), judges, np.arange(len(values))).row
-    return np.vstack([credit, permutation_moments(table, values, owner)])
+    moments = permutation_moments(table, values, owner)
+    alone = credit / np.where(moments[0] > 0, moments[0], np.inf)
+    in_pairs = np.full(len(credit), np.nan) if (owner >= 0).any() else pair_p_values(table, values, alone)
+    return np.vstack([credit, moments, in_pairs])
 
 
 def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
@@ -362,12 +366,8 @@ class _RowProducts(NamedTuple):
             columns.add(grown, inner, bags, np.zeros(len(row)), table, None)
         tests = np.column_stack([inner, grown.right[inner], grown.feature[inner]]).astype(np.int64)
         work = np.empty((2, max(len(bags[0].rows), int(np.diff(self.columns.starts).max()))))
-        in_bag, by_example = np.zeros(len(row)), np.zeros(0)
-        if contributed is not None:
-            in_bag, by_example = contributed.in_bag, np.zeros(len(contributed.by_example))
-        add_gains_of_products(tests, *bags, self.columns, work, row, in_bag, by_example)
-        if contributed is not None:
-            contributed.by_example[:] += by_example
+        kept = contributed or _Contributed(np.zeros(0), np.zeros(len(row)))
+        add_gains_of_products(tests, *bags, self.columns, work, row, kept.in_bag, kept.by_example)
 
 
 class _SparseColumns(NamedTuple):

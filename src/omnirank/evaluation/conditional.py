@@ -43,6 +43,7 @@ from omnirank.core.seeds import kernel_seed, root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
+from omnirank.ensembles.pair_test import level_columns
 from omnirank.ensembles.pct import PCTForestRegressor
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.unbiased import described_parts
@@ -52,7 +53,7 @@ _SCREENED = 0.05
 # Features that are asked, as a share of the examples, and the association from which several are asked as one.
 _MOST_ASKED, _ASSOCIATED = 0.25, 0.7
 # Columns of a target, of a feature or of several: of more, principal components.
-_MOST_COLUMNS, _MOST_LEVELS = 16, 10
+_MOST_COLUMNS = 16
 # Trees of what lines leave; they draw at most so many features in a node.
 _N_TREES, _LEAST_LEAF, _MOST_DRAWN = 50, 10, 16
 
@@ -270,17 +271,13 @@ def feature_columns(table: Table, f: int) -> np.ndarray:
     [[-0.97, 0.31], [0.0, -0.62], [0.97, 0.31]]
     """
     cells = table.column(f)
-    if table.levels[f] is None:
-        known = ~np.isnan(cells)
-        scores = ndtri((rankdata(cells[known]) - 0.5) / max(known.sum(), 1))
-        columns = np.zeros((len(cells), 2))
-        columns[known] = np.column_stack([scores, scores**2])
-    else:
-        known = cells >= 0
-        levels, sizes = np.unique(cells[known], return_counts=True)
-        levels = levels[np.argsort(-sizes, kind="stable")][:_MOST_LEVELS]
-        columns = (cells[:, None] == levels).astype(np.float64)
-    columns[known] -= columns[known].mean(axis=0) if known.any() else 0.0
+    if table.levels[f] is not None:
+        return level_columns(cells)
+    known = ~np.isnan(cells)
+    scores = ndtri((rankdata(cells[known]) - 0.5) / max(known.sum(), 1))
+    columns = np.zeros((len(cells), 2))
+    if known.any():
+        columns[known] = np.column_stack([scores - scores.mean(), scores**2 - (scores**2).mean()])
     return columns
 
 

@@ -12,21 +12,20 @@ from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.immutable import frozen_floats
-from omnirank.core.parameters import check, choice, count
+from omnirank.core.parameters import check, choice
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import ArrayLike, PathLike, RandomState
 from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import warn_about
 from omnirank.data.table import Table
 from omnirank.evaluation.alignment import RankingLike, aligned_targets, ranking_of_data
-from omnirank.evaluation.evaluate import candidate_count, evaluate, evaluate_counts, measured
+from omnirank.evaluation.evaluate import candidate_count, evaluate_counts, measured
 from omnirank.evaluation.folds import Fold, make_folds, read_folds
 from omnirank.neighbors.weighted import warn_of_many_neighbors
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.tasks import get_task
-from omnirank.tasks.measuring import MEASURES, measure, measure_of
+from omnirank.tasks.measuring import measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -294,100 +293,6 @@ def _ranking_of(ranker: RankingLike, train: Dataset, whole: Dataset, weights: di
     return ranking_of_data(ranker, train)
 
 
-@dataclass(frozen=True)
-class Relevance:
-    """A ranking compared with rankings that do not look at the data, by one measure.
-
-    Parameters
-    ----------
-    measure : str
-        The measure.
-    larger_is_better : bool
-        Its direction.
-    value : float
-        Of the ranking.
-    uniform : float
-        With equal weights of all features (without target: of the first features of the data).
-    random : tuple of float
-        Of random rankings.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.cross import Relevance
-    >>> found = Relevance("rrmse", False, 0.5, 0.75, (0.9, 0.8, 0.4, 0.9))
-    >>> found.gain, found.random_mean, found.share_beaten
-    (0.25, 0.75, 0.75)
-    """
-
-    measure: str
-    larger_is_better: bool
-    value: float
-    uniform: float
-    random: tuple[float, ...]
-
-    @property
-    def gain(self) -> float:
-        """How much better the ranking is than equal weights; positive is better."""
-        return self.value - self.uniform if self.larger_is_better else self.uniform - self.value
-
-    @property
-    def random_mean(self) -> float:
-        """Mean of the random rankings."""
-        return float(np.mean(self.random))
-
-    @property
-    def share_beaten(self) -> float:
-        """Share of the random rankings that are worse; ties count half."""
-        sign = 1 if self.larger_is_better else -1
-        differences = sign * (self.value - np.array(self.random))
-        return float(np.mean((differences > 0) + 0.5 * (differences == 0)))
-
-
-def relevance(
-    ranking: RankingLike,
-    train: Dataset,
-    test: Dataset,
-    n_neighbors: int | None = None,
-    *,
-    n_random: int = 10,
-    measure: str | None = None,
-    random_state: RandomState = None,
-    **options: Any,
-) -> Relevance:
-    """Compare a ranking with equal weights and with random rankings.
-
-    Parameters
-    ----------
-    ranking, train, test, n_neighbors
-        As in `omnirank.evaluate`.
-    n_random : int
-        Number of random rankings; their scores are uniform in [0, 1).
-    measure : str, optional
-        By default the task's primary measure.
-    random_state : None, int, RandomState or Generator
-        Seed of the random rankings.
-    **options
-        Further parameters of `omnirank.evaluate`.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> from omnirank.evaluation.cross import relevance
-    >>> train, test = om.datasets.load_sample("digits").split(0.5, random_state=0)
-    >>> ranking = om.UnivariateRanker().fit(train).ranking_
-    >>> relevance(ranking, train, test, random_state=0, top=10).share_beaten
-    1.0
-    """
-    check("n_random", n_random, count(1))
-    shown = measure_of(train.task, measure)
-    entropy = root_entropy(random_state)
-    n = train.n_features
-    scores = [ranking, np.ones(n), *(stream(entropy, i).random(n) for i in range(n_random))]
-    by_scores = [evaluate(each, train, test, n_neighbors, **options) for each in scores]
-    value, uniform, *random = (values[shown.name] for values in by_scores)
-    return Relevance(shown.name, shown.larger_is_better, value, uniform, tuple(random))
-
-
 # -- relational learners --------------------------------------------------------------------------
 
 
@@ -594,79 +499,13 @@ class Curve:
     name: str = ""
 
     def __post_init__(self) -> None:
-        positions = np.asarray(self.positions)
-        values = np.array(self.values, np.float64)
-        if positions.ndim != 1 or not len(positions) or values.shape != positions.shape:
-            raise DataError(f"a curve has one value per position, not {values.shape} for {positions.shape}")
-        if (np.diff(positions) <= 0).any():
-            raise DataError("the positions of a curve must increase")
-        object.__setattr__(self, "positions", frozen_floats(positions, "positions"))
-        values.flags.writeable = False
-        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "positions", frozen_floats(self.positions, "positions"))
+        object.__setattr__(self, "values", np.array(self.values, np.float64))
 
     @property
     def area(self) -> float:
         """Mean height by the trapezoidal rule, positions taken as equally far apart: few labels weigh more."""
         return curve_area(self.values)
-
-    @property
-    def best(self) -> int:
-        """Index of the best value, the first of equals."""
-        return int(np.nanargmax(self.values if self.larger_is_better else -self.values))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a table of positions and values."""
-        import pandas as pd
-
-        return pd.DataFrame({self.axis: self.positions, self.measure: self.values})
-
-
-def label_curve(results: FoldResults, measure: str, n_neighbors: int | None = None, name: str = "") -> Curve:
-    """Return the curve of a measure over the number of labelled training examples.
-
-    Parameters
-    ----------
-    results : FoldResults
-        Of a fold scheme that hides labels.
-    measure : str
-        The measure.
-    n_neighbors : int, optional
-        Which number of neighbours, where there are several.
-    name : str
-        Name of the curve.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> from omnirank.evaluation.cross import label_curve
-    >>> from omnirank.evaluation.folds import make_folds
-    >>> from omnirank.evaluation.cross import evaluate_folds
-    >>> data = om.datasets.load_sample("digits")
-    >>> folds = make_folds(data, "semi-supervised", labelled=[50, 200], n_folds=3, random_state=0)
-    >>> results = evaluate_folds(om.UnivariateRanker(), data, folds, n_neighbors=5)
-    >>> curve = label_curve(results, "f1_macro")
-    >>> curve.positions.tolist(), bool(curve.values[0] < curve.values[1])
-    ([50.0, 200.0], True)
-    """
-    table = results.summary
-    counts = table["n_neighbors"].unique().tolist()
-    if n_neighbors not in (None, *counts) or (n_neighbors is None and len(counts) > 1):
-        raise ParameterError(
-            "n_neighbors", n_neighbors, f"there are results for {', '.join(map(str, counts))}: give one"
-        )
-    if measure not in table.columns:
-        raise ParameterError("measure", measure, "it was not measured")
-    if table["n_labelled"].isna().any():
-        raise DataError("these folds hide no labels: there is no curve over numbers of labelled examples")
-    part = table[table["n_neighbors"] == (counts[0] if n_neighbors is None else n_neighbors)].sort_values("n_labelled")
-    return Curve(
-        part["n_labelled"].to_numpy(),
-        part[measure].to_numpy(),
-        measure,
-        "labelled examples",
-        MEASURES[measure].larger_is_better,
-        name,
-    )
 
 
 def top_sizes(n_features: int) -> list[int]:

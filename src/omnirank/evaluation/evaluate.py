@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -38,8 +38,6 @@ from omnirank.tasks.measuring import measure
 
 # Parameters of an evaluation that are about measures, and count for predictors as well.
 OF_MEASURES = ("variant", "variance", "threshold")
-# Groups of test examples by which standard errors are estimated.
-_GROUPS = 20
 
 
 class Predictions(NamedTuple):
@@ -83,7 +81,7 @@ def evaluate(
 
     The distance is :math:`\sum_i w_i d_i^2` with :math:`w_i = \max(\text{score}_i, 0)`, all 1 where no score is
     positive; neighbours vote with equal weights. A ranking is useful if they predict better than with
-    equal weights of the features, which is what `omnirank.evaluation.cross.relevance` compares.
+    equal weights of the features (``np.ones(n_features)``), and than with random ones.
 
     Parameters
     ----------
@@ -133,8 +131,7 @@ def evaluate(
     -------
     dict
         Values by measure (means over folds), the task's primary measure first; with several ``n_neighbors`` one such
-        dict for each. Where the test examples are a sample, the dict is a `SampledMeasures`, with ``n_test`` and
-        ``standard_errors``.
+        dict for each.
 
     Notes
     -----
@@ -177,18 +174,10 @@ def evaluate(
         return _cross_validated(ranking, train, test, n_neighbors, rules | settings, random_state, **given)
     if not (cv is None and sample_weight is None and groups is None):
         raise ParameterError("cv, sample_weight and groups are for evaluate(ranker, X, y), which cross-validates")
-    parts = held_out(train, test, n_test, random_state)
-    predicted = predictions(
-        ranking,
-        parts.train,
-        parts.test,
-        n_neighbors,
-        **rules,
-    )
-    warn_of_many_neighbors(max(predicted.means), *candidate_count(parts.train, neighbors))
-    values: dict[int, Any] = measured_predictions(predicted, **settings)
-    if parts.sampled:
-        values = {k: _sampled(predicted, k, whole, settings) for k, whole in values.items()}
+    training, tested = held_out(train, test, n_test, random_state)
+    predicted = predictions(ranking, training, tested, n_neighbors, **rules)
+    warn_of_many_neighbors(max(predicted.means), *candidate_count(training, neighbors))
+    values = measured_predictions(predicted, **settings)
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
     return next(iter(values.values())) if one else values
 
@@ -307,61 +296,6 @@ def candidate_count(train: Dataset, neighbors: str) -> tuple[int, str]:
     if neighbors == "published" or train.target is None:
         return train.n_examples, ""
     return int(train.labelled.sum()), "labelled "
-
-
-class SampledMeasures(dict[str, float]):
-    """Values by measure, of a sample of test examples.
-
-    Parameters
-    ----------
-    values : mapping
-        Values by measure.
-    standard_errors : mapping
-        How far, about, they are from those of all examples that the sample was drawn from.
-    n_test : int
-        Number of examples in the sample.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.evaluate import SampledMeasures
-    >>> found = SampledMeasures({"accuracy": 0.9}, {"accuracy": 0.01}, 2000)
-    >>> found["accuracy"], found.standard_errors["accuracy"], found.n_test
-    (0.9, 0.01, 2000)
-    """
-
-    def __init__(self, values: Mapping[str, float], standard_errors: Mapping[str, float], n_test: int) -> None:
-        super().__init__(values)
-        self.standard_errors = dict(standard_errors)
-        self.n_test = n_test
-
-
-def _sampled(predicted: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
-    r"""Return measures with their standard errors, by the jackknife over groups of test examples.
-
-    With g groups, and the value :math:`v_j` without group j, the standard error is
-
-    .. math:: \sqrt{\frac{g - 1}{g} \sum_j (v_j - \bar v)^2}
-
-    Groups in which a measure is not defined are left out.
-
-    References
-    ----------
-    Efron, Stein: The jackknife estimate of variance. Annals of Statistics 9, 1981.
-    """
-    n_test = predicted.truth.n_examples
-    groups = np.arange(n_test) % min(_GROUPS, n_test)
-    without = []
-    for group in range(groups.max() + 1) if n_test > 1 else ():
-        mask = groups != group
-        part = predicted._replace(truth=predicted.truth.take(mask), means={k: predicted.means[k][mask]})
-        without.append(measured_predictions(part, **settings)[k])
-    errors = {}
-    for name in values:
-        parts = np.array([part[name] for part in without])
-        parts = parts[~np.isnan(parts)]
-        g = len(parts)
-        errors[name] = float(np.sqrt((g - 1) / g * ((parts - parts.mean()) ** 2).sum())) if g > 1 else float("nan")
-    return SampledMeasures(values, errors, n_test)
 
 
 # -- what neighbours predict -----------------------------------------------------------------------
@@ -526,15 +460,7 @@ def _default_votes(columns: PrototypeColumns) -> np.ndarray:
 _SAMPLE = 2000
 
 
-class HeldOut(NamedTuple):
-    """Training and test examples, and whether the latter are a sample."""
-
-    train: Dataset
-    test: Dataset
-    sampled: bool
-
-
-def held_out(train: Any, test: Any, n_test: int | None, random_state: RandomState) -> HeldOut:
+def held_out(train: Any, test: Any, n_test: int | None, random_state: RandomState) -> tuple[Dataset, Dataset]:
     """Return training and test examples, of which some are in parts.
 
     Parameters
@@ -552,18 +478,18 @@ def held_out(train: Any, test: Any, n_test: int | None, random_state: RandomStat
         if n_test is not None:
             raise ParameterError("n_test", n_test, "it is for data in parts (om.open_shards): in memory, use data.take")
         _check_kinds(train, test)
-        return HeldOut(train, test, False)
+        return train, test
     if test is not None:
         _check_kinds(train, test)
     entropy = root_entropy(random_state)
-    sampled, without = test is None, np.empty(0, np.int64)
-    if sampled:
+    without = np.empty(0, np.int64)
+    if test is None:
         without = _drawn(train, n_test, entropy, 2)
         test = train.take(without)
     elif isinstance(test, ShardedDataset):
-        sampled = n_test is not None or not test.fits_in_memory
-        test = test.take(_drawn(test, n_test, entropy, 1)) if sampled else test.read()
-    return HeldOut(train.sample(entropy, without) if isinstance(train, ShardedDataset) else train, test, sampled)
+        drawn = n_test is not None or not test.fits_in_memory
+        test = test.take(_drawn(test, n_test, entropy, 1)) if drawn else test.read()
+    return train.sample(entropy, without) if isinstance(train, ShardedDataset) else train, test
 
 
 def _check_kinds(train: Any, test: Any) -> None:

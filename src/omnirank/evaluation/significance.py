@@ -110,34 +110,30 @@ def significance(
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     if isinstance(X, ShardedDataset) and not X.fits_in_memory:
         check_ranker(ranker)
-        if groups is not None:
-            raise DataError(f"groups need all examples in memory: {X.why_not_in_memory}")
-        if given is not None:
-            raise DataError(f"{setting('given', 'others')} needs all examples in memory: {X.why_not_in_memory}")
+        for what, option in (("groups need", groups), (f"{setting('given', 'others')} needs", given)):
+            if option is not None:
+                raise DataError(f"{what} all examples in memory: {X.why_not_in_memory}")
         own = _own_p_values(clone(ranker), method, random_state, n_jobs)
         if own is None:
             raise DataError(
                 f"permuted copies need all examples in memory: {X.why_not_in_memory}; or ask om.EnsembleRanker(), "
                 "whose unbiased score has p values of its own"
             )
-        return _ranking(own.fit(X, y, **weights))
+        found: Ranking = own.fit(X, y, **weights).ranking_
+        return found
     ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     own = _own_p_values(ranker, method, random_state, n_jobs)
     ranker = _with(ranker, n_jobs=n_jobs)
     random_state = seeded(ranker, random_state)
     seed = getattr(ranker, "random_state", None) if random_state is None else random_state
-    if own is not None:
-        ranking = _ranking(own.fit(dataset, **weights))
-        return with_given_others(ranking, dataset, sample_weight, seed, n_jobs) if given else ranking
-    entropy = root_entropy(seed)
-    ranking = clone(ranker).fit(dataset, **weights).ranking_
-    n = _ROUNDS if n_rounds == "auto" else int(n_rounds)
-    one_round = _Round(ranker, dataset, entropy, weights)
-    rounds = np.array(run_parallel(one_round, range(n), n_jobs, description="ranking permuted copies"))
-    scores, copies = np.split(rounds, 2, axis=1)
-    p_values = copies_p_values(scores, copies, feature_kinds(dataset.features))
-    ranking = replace(ranking, p_values=p_values, p_value_test=COPIES_TEST)
+    ranking: Ranking = (clone(ranker) if own is None else own).fit(dataset, **weights).ranking_
+    if own is None:
+        n, half = _ROUNDS if n_rounds == "auto" else int(n_rounds), dataset.n_features
+        one_round = _Round(ranker, dataset, root_entropy(seed), weights)
+        rounds = np.array(run_parallel(one_round, range(n), n_jobs, description="ranking permuted copies"))
+        p_values = copies_p_values(rounds[:, :half], rounds[:, half:], feature_kinds(dataset.features))
+        ranking = replace(ranking, p_values=p_values, p_value_test=COPIES_TEST)
     return with_given_others(ranking, dataset, sample_weight, seed, n_jobs) if given else ranking
 
 
@@ -153,11 +149,6 @@ def _own_p_values(ranker: Any, method: str, random_state: RandomState, n_jobs: i
         return None
     seeded(own, random_state)
     return own if n_jobs is None else _with(own, n_jobs=n_jobs)
-
-
-def _ranking(fitted: Any) -> Ranking:
-    ranking: Ranking = fitted.ranking_
-    return ranking
 
 
 @dataclass(frozen=True, eq=False)

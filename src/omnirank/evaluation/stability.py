@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 
 RESAMPLES = ("subsample", "bootstrap")
-# Groups of ranks that the line in words tells.
-_TOLD = 3
 # Keeps the streams of resamples apart from those of trees.
 _RESAMPLES_KEY = 2**31 + 3
 
@@ -63,7 +61,7 @@ class Stability(Shown, PickledWithoutCaches):
     >>> ranks = np.array([[1, 2, 3, 4], [1, 3, 2, 4], [1, 3, 2, 4]])
     >>> found = Stability(("a", "b", "c", "d"), ranks, np.array([0, 2, 1, 3]), 0.9, 1, "3 subsamples")
     >>> found.summary
-    'the first is certain, ranks 2 to 3 change places, rank 4 is certain (in all of 3 subsamples)'
+    'the first is certain, the top 3 as a whole (in all of 3 subsamples)'
     >>> found.lower.tolist(), found.upper.tolist()
     ([1, 2, 2, 4], [1, 3, 3, 4])
     """
@@ -160,29 +158,14 @@ class Stability(Shown, PickledWithoutCaches):
         return f"{places} ({sure}{self.drawn}{some})"
 
     def _places(self) -> str:
-        groups = self._groups()
-        if len(groups) == 1:
-            first, last, fixed = groups[0]
-            return "all places are certain" if fixed else f"no place is certain: ranks {first} to {last} change places"
-        parts, several = [], sum(not fixed for _, _, fixed in groups[:_TOLD]) > 1
-        changing = f"change places{' among themselves' if several else ''}"
-        for first, last, fixed in groups[:_TOLD]:
-            where = f"ranks {first} to {last}" if last > first else f"rank {first}"
-            if fixed and first == 1:
-                where = "the first" if last == 1 else f"the first {last}"
-            parts.append(f"{where} {('is' if last == first else 'are') + ' certain' if fixed else changing}")
-        return ", ".join(parts) + (", and so on" if len(groups) > _TOLD else "")
-
-    def _groups(self) -> list[tuple[int, int, bool]]:
-        """First and last rank of groups of features that stay together, and whether each keeps its own place."""
-        groups: list[tuple[int, int, bool]] = []
-        for before, last in zip([0, *self.certain_sets], self.certain_sets, strict=False):
-            fixed = last == before + 1
-            if fixed and groups and groups[-1][2]:
-                groups[-1] = (groups[-1][0], last, True)
-            else:
-                groups.append((before + 1, last, fixed))
-        return groups
+        sets, n = self.certain_sets, len(self.names)
+        fixed = next((b for b, place in enumerate(sets) if place != b + 1), n)
+        if fixed in (0, n):
+            places = "all places are certain" if fixed else "no place is certain"
+        else:
+            places = "the first is certain" if fixed == 1 else f"the first {fixed} are certain"
+        wholes = [str(place) for place in sets if fixed < place < n]
+        return places + (f", the top {', '.join(wholes)} as a whole" if wholes else "")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table, best first: rank, feature, mean_rank, lower, upper, and top_1, top_2, top_4, ...
@@ -286,7 +269,7 @@ def stability(
     >>> data, truth = om.datasets.make_regression(200, n_relevant=2, n_irrelevant=8, random_state=1)
     >>> found = om.stability(om.UnivariateRanker().fit(data), data, random_state=0)
     >>> found.summary
-    'the first 2 are certain, ranks 3 to 10 change places (90 %, 50 subsamples of 50 % of the examples)'
+    'the first 2 are certain (90 %, 50 subsamples of 50 % of the examples)'
     >>> found.to_frame()[["feature", "mean_rank", "lower", "upper", "top_2"]].head(2)
       feature  mean_rank  lower  upper  top_2
     0      x5        1.0      1      1    1.0

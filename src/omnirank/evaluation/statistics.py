@@ -479,46 +479,17 @@ def friedman_test(table: pd.DataFrame, larger_is_better: bool = True, tie_correc
     >>> round(result.chi2, 3), round(result.f, 3), round(result.p_value, 4)
     (6.5, 13.0, 0.0066)
     """
+    from scipy import stats
+
     ranks = method_ranks(table, larger_is_better).to_numpy()
-    n_datasets, n_methods = ranks.shape
+    n, k = ranks.shape
     correction = 1.0
     if tie_correction:
         sizes = [np.unique(row, return_counts=True)[1] for row in ranks]
-        ties = sum(float((size**3 - size).sum()) for size in sizes)
-        correction -= ties / (n_datasets * (n_methods**3 - n_methods))
-    return _friedman(ranks.mean(axis=0), n_datasets, correction)
-
-
-def friedman_from_ranks(ranks: ArrayLike, n_datasets: int) -> FriedmanResult:
-    """Return Friedman's test from the average ranks of methods, as papers print them.
-
-    Parameters
-    ----------
-    ranks : array-like
-        Average rank of each method.
-    n_datasets : int
-        Number of data sets.
-
-    Examples
-    --------
-    Four classifiers on fourteen data sets, the example of Demsar (2006):
-
-    >>> from omnirank.evaluation.statistics import friedman_from_ranks
-    >>> result = friedman_from_ranks([3.143, 2.000, 2.893, 1.964], 14)
-    >>> round(result.chi2, 2), round(result.f, 2)
-    (9.28, 3.69)
-    """
-    return _friedman(np.asarray(ranks, dtype=np.float64), n_datasets, 1.0)
-
-
-def _friedman(ranks: np.ndarray, n: int, correction: float) -> FriedmanResult:
-    from scipy import stats
-
-    k = len(ranks)
-    if k < 2:
-        raise DataError("Friedman's test needs at least two methods")
+        correction -= sum(float((size**3 - size).sum()) for size in sizes) / (n * (k**3 - k))
+    spread = float(((ranks.mean(axis=0) - (k + 1) / 2) ** 2).sum())
     # All methods tied on every data set: there is no evidence against equality.
-    chi2 = 12 * n / (k * (k + 1)) * float(((ranks - (k + 1) / 2) ** 2).sum()) / correction if correction > 0 else 0.0
+    chi2 = 12 * n / (k * (k + 1)) * spread / correction if correction > 0 else 0.0
     left = n * (k - 1) - chi2
     f = (n - 1) * chi2 / left if left > 1e-12 * n * k else math.inf
     chi2_p_value = float(stats.chi2.sf(chi2, k - 1))
@@ -789,7 +760,6 @@ def latex_text(text: str) -> str:
 
 
 _FORMS = ("variance", "std")
-_OVER_RUNS = ("best", "median")
 _N_CLUSTERS = 8
 
 
@@ -799,7 +769,6 @@ def clustering_hypothesis(
     form: str = "variance",
     n_clusters: int | None = None,
     n_runs: int = 5,
-    over_runs: str = "best",
     random_state: RandomState = None,
 ) -> float:
     """Return how far clusters of the features, found without the target, agree with it.
@@ -818,9 +787,7 @@ def clustering_hypothesis(
     n_clusters : int, optional
         By default the number of classes, 8 for other tasks.
     n_runs : int
-        Runs of k-means from different starts.
-    over_runs : {"best", "median"}
-        Which of the runs to return.
+        Runs of k-means from different starts; the best one counts.
     random_state : None, int, RandomState or Generator
         Seed of the starts.
 
@@ -839,7 +806,6 @@ def clustering_hypothesis(
     if data.target is None or not data.labelled.any():
         raise DataError(f"{data.name} has no known target to compare clusters with")
     check("form", form, choice(*_FORMS))
-    check("over_runs", over_runs, choice(*_OVER_RUNS))
     check("n_runs", n_runs, count(1))
     known = data.labelled
     target = data.target.take(known)
@@ -856,7 +822,7 @@ def clustering_hypothesis(
         agreements.append(
             _rand_index(target, clusters) if is_classes else explained_by_clusters(columns, clusters, form)
         )
-    return float(np.max(agreements) if over_runs == "best" else np.median(agreements))
+    return float(np.max(agreements))
 
 
 def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form: str = "variance") -> float:

@@ -90,6 +90,8 @@ def reaches(frequencies: Any, threshold: float = 0.5) -> Any:
 def first_largest(frequencies: np.ndarray) -> np.ndarray:
     """Return the position of the largest frequency in each row, the first of those that are equal up to rounding.
 
+    Without columns it is -1: a class of which no value was ever known.
+
     Examples
     --------
     >>> import numpy as np
@@ -97,4 +99,6 @@ def first_largest(frequencies: np.ndarray) -> np.ndarray:
     >>> first_largest(np.array([[0.5 - 1e-16, 0.5], [0.2, 0.8]])).tolist()
     [0, 1]
     """
+    if not frequencies.shape[1]:
+        return np.full(len(frequencies), -1)
     return np.argmax(frequencies >= frequencies.max(axis=1, keepdims=True) - EQUAL, axis=1)

@@ -1,6 +1,6 @@
 """Pictures; matplotlib is imported only when one is drawn."""
 
-from omnirank.plots.curves import plot_convergence, plot_curves, plot_selection
+from omnirank.plots.curves import plot_curves, plot_selection
 from omnirank.plots.methods import plot_critical_difference, plot_differences, plot_grid, plot_radar
 from omnirank.plots.points import plot_predictions, plot_trade_off
 from omnirank.plots.ranking import (
@@ -17,7 +17,6 @@ from omnirank.plots.structure import plot_group_shares, plot_hierarchy, plot_tar
 from omnirank.plots.tree import plot_tree
 
 __all__ = [
-    "plot_convergence",
     "plot_critical_difference",
     "plot_curves",
     "plot_differences",

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import check, count
+from omnirank.core.errors import ParameterError
 from omnirank.core.text import there_are
 from omnirank.core.types import ArrayLike
 from omnirank.plots.style import BAR, CHOSEN, INK, finish, new_axes
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from omnirank.evaluation.cross import Curve
@@ -86,7 +84,7 @@ def plot_curves(
     colours = {pair: f"C{i}" for i, pair in enumerate(dict.fromkeys(belongs))}
     even = shown[0].axis in ("labelled examples", "top features")
     places = sorted({position for curve in shown for position in curve.positions.tolist()})
-    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
+    ax = new_axes(width=7.5, height=4.0) if ax is None else ax
     for i, (curve, name, error) in enumerate(zip(shown, names, bands, strict=True)):
         at = [places.index(p) for p in curve.positions.tolist()] if even else curve.positions.tolist()
         label = f"{name}, area {curve.area:.3f}" if name else f"area {curve.area:.3f}"
@@ -106,7 +104,8 @@ def plot_curves(
         ax.set_xscale("log")
     measure = MEASURES.get(shown[0].measure)
     height = shown[0].measure if measure is None else measure.title
-    return finish(ax, shown[0].axis, height, grid="y", legend="best")
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return finish(ax, shown[0].axis, height, grid="y")
 
 
 def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
@@ -151,45 +150,3 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
     ax.legend(loc="best", frameon=True, framealpha=0.9, facecolor="white", edgecolor="none")
     height = MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure
     return finish(ax, "top features", height, grid="y")
-
-
-def plot_convergence(stages: pd.DataFrame, ax: Axes | None = None, k: int = 3) -> Axes:
-    """Draw how scores settle as trees are added: one line per relation, the darker the higher it ends.
-
-    Flat lines say that the trees have learned what there is to learn; lines of boosting that still grow, that they
-    have not.
-
-    Parameters
-    ----------
-    stages : DataFrame
-        Scores after 1, 2, ... trees, as `RelationalRanker.staged_scores` returns them.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-    k : int
-        How many of the best are named.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from omnirank.plots import plot_convergence
-    >>> stages = pd.DataFrame({"stars": [0.5, 0.6], "age": [0.2, 0.1]}, index=pd.Index([1, 2], name="trees"))
-    >>> [text.get_text() for text in plot_convergence(stages, k=1).texts]
-    ['stars']
-    """
-    from matplotlib import colormaps
-
-    check("k", k, count(0))
-    if stages.empty:
-        raise DataError("there are no stages to draw")
-    last = stages.iloc[-1].sort_values(kind="stable")
-    largest = float(last.max())
-    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
-    colours = colormaps["viridis_r"]
-    best = list(last.index[::-1][:k])
-    for name, score in last.items():  # the best are drawn last, above the others
-        share = max(float(score), 0.0) / largest if largest > 0 else 0.0
-        ax.plot(stages.index, stages[name], color=colours(0.15 + 0.85 * share), linewidth=1.0 + share)
-    for name in best:
-        place = (float(stages.index[-1]), float(last[name]))
-        ax.annotate(str(name), place, xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
-    return finish(ax, "trees", "score", grid="y")

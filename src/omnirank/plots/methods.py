@@ -178,56 +178,44 @@ def _draw_names(ax: Axes, comparison: Comparison, names: Sequence[str], n_rows: 
         ax.annotate(f"{rank:.2f}", xytext=(-shift, 1), ha=inner, va="bottom", **at, **small)
 
 
-def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, ranks: bool = False) -> Axes:
-    """Draw methods as polygons over axes that are measures; further out is better, of ranks further in.
-
-    Each axis runs from the worst value of the table to the best: measures have different units, and of some the smaller
-    value is the better one.
+def plot_radar(ranks: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw average ranks of methods as polygons over axes that are measures: rank 1 is at the centre.
 
     Parameters
     ----------
-    table : DataFrame
-        One row per method, one column per measure, named as in `omnirank.measures.MEASURES`; of columns with
-        other names larger is better.
+    ranks : DataFrame
+        As `StudyResults.ranks` returns them: one row per method, one column per measure.
     ax : Axes, optional
         Where to draw, with ordinary (not polar) coordinates; by default a new figure.
-    ranks : bool
-        Whether the cells are average ranks (`StudyResults.ranks`): then 1 is at the centre, and the last rank on the
-        rim.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from omnirank.plots import plot_radar
-    >>> table = pd.DataFrame({"accuracy": [0.9, 0.8], "f1_macro": [0.7, 0.6], "log_loss": [0.3, 0.9]}, index=["a", "b"])
+    >>> table = pd.DataFrame({"accuracy": [1.0, 2.0], "rrmse": [1.2, 1.8], "seconds": [2.0, 1.0]}, index=["a", "b"])
     >>> [text.get_text() for text in plot_radar(table).get_legend().get_texts()]
     ['a', 'b']
     """
     from omnirank.tasks.measuring import MEASURES
 
-    n = len(table.columns)
-    if n < 3 or table.empty:
-        raise DataError(f"a radar has at least three measures and one method, not {n} and {len(table)}")
-    values = table.to_numpy(dtype=np.float64)
-    known = [MEASURES.get(str(name)) for name in table.columns]
-    signs = np.array([1.0 if measure is None or measure.larger_is_better else -1.0 for measure in known])
-    if ranks:
-        signs = -np.ones(n)
-    radii = (values - 1) / max(1, len(table) - 1) if ranks else _radii(values * signs)
+    n = len(ranks.columns)
+    if n < 3 or ranks.empty:
+        raise DataError(f"a radar has at least three measures and one method, not {n} and {len(ranks)}")
     ax = new_axes(width=6.0, height=5.0) if ax is None else ax
     angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
     for radius in (1 / 3, 2 / 3, 1.0):
         ring = radius * np.vstack([directions, directions[:1]])
         ax.plot(ring[:, 0], ring[:, 1], color=GRID, linewidth=0.8, zorder=1)
-    for (x, y), name, measure, sign, column in zip(directions, table.columns, known, signs, values.T, strict=True):
+    for (x, y), name in zip(directions, ranks.columns, strict=True):
         ax.plot([0, x], [0, y], color=GRID, linewidth=0.8, zorder=1)
-        best = sign * np.nanmax(sign * column)
         side = "center" if abs(x) < 0.2 else "left" if x > 0 else "right"
         above = "bottom" if y > 0.2 else "top" if y < -0.2 else "center"
-        text = f"{name if measure is None else measure.title}\n{best:.3g}"
+        measure = MEASURES.get(str(name))
+        text = f"{name if measure is None else measure.title}\nbest: {ranks[name].min():.3g}"
         ax.text(1.08 * x, 1.08 * y, text, ha=side, va=above, fontsize="small", color=FAINT, parse_math=False)
-    for i, (name, row) in enumerate(zip(table.index, radii, strict=True)):
+    radii = (ranks.to_numpy(dtype=np.float64) - 1) / max(1, len(ranks) - 1)
+    for i, (name, row) in enumerate(zip(ranks.index, radii, strict=True)):
         ends = row[:, None] * directions
         ring = np.vstack([ends, ends[:1]])
         colour = _COLOURS[i % len(_COLOURS)]
@@ -238,14 +226,6 @@ def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, ranks: bool = Fal
     ax.set_ylim(-1.35, 1.35)
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return finish(ax)
-
-
-def _radii(better: np.ndarray) -> np.ndarray:
-    """From 0.2 for the worst of a column to 1 for the best; 1 where all are the same, 0 where a value is not known."""
-    low, high = np.nanmin(better, axis=0), np.nanmax(better, axis=0)
-    span = high - low
-    share = np.divide(better - low, span, out=np.ones_like(better), where=span > 0)
-    return np.where(np.isnan(better), 0.0, 0.2 + 0.8 * share)
 
 
 def plot_grid(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "average rank") -> Axes:
@@ -318,14 +298,17 @@ def plot_differences(x: pd.Series, y: pd.Series, ax: Axes | None = None) -> Axes
     ax = new_axes(5.0, 4.5) if ax is None else ax
     ax.axhline(0, color=GRID, zorder=1)
     ax.axvline(0, color=GRID, zorder=1)
-    largest = float(both.abs().to_numpy().max()) * 1.15 or 1.0
-    ax.plot([-largest, largest], [-largest, largest], color=GRID, linestyle="--", zorder=1)
+    cells = both.to_numpy()
+    low, high = min(0.0, cells.min()), max(0.0, cells.max())
+    margin = 0.15 * (high - low) or 1.0
+    ends = (low - margin, high + margin)
+    ax.plot(ends, ends, color=GRID, linestyle="--", zorder=1)
     ax.plot(both["x"], both["y"], "o", color=BAR, markersize=4.5, zorder=3)
     names = short_names([str(name) for name in both.index])
     for name, *place in zip(names, both["x"], both["y"], strict=True):
         ax.annotate(
             name, (place[0], place[1]), xytext=(4, 3), textcoords="offset points", fontsize="x-small", parse_math=False
         )
-    ax.set_xlim(-largest, largest)
-    ax.set_ylim(-largest, largest)
+    ax.set_xlim(*ends)
+    ax.set_ylim(*ends)
     return finish(ax, str(x.name), str(y.name), grid="both")

@@ -25,7 +25,6 @@ _WINDOW = 10
 _MOST_EXAMPLES, _LEFT_OUT = 5000, 0.1
 # The parameters of Adam that its authors recommend.
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
-LOSSES = ("root", "squares")
 
 Parameters = dict[str, np.ndarray]
 
@@ -51,8 +50,6 @@ class AgnosRanker(BaseRanker):
         distances to their two nearest neighbours.
     penalty : float
         Weight :math:`\lambda` of the slack variables, at most a million.
-    loss : {"root", "squares"}
-        The errors of a feature: their root mean square, or their mean square.
     n_epochs : int
         The largest number of passes through the examples. Training ends before if the mean loss over ten epochs is not
         smaller by the share ``tolerance`` than over the ten epochs before, and warns if it does not.
@@ -93,7 +90,6 @@ class AgnosRanker(BaseRanker):
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "n_hidden": choice("auto") | count(1),
         "penalty": number(0, 1e6),
-        "loss": choice(*LOSSES),
         "n_epochs": count(1),
         "tolerance": number(0),
         "learning_rate": number(above=0, most=1),
@@ -104,7 +100,6 @@ class AgnosRanker(BaseRanker):
 
     n_hidden: int | str = "auto"
     penalty: float = 1.0
-    loss: str = "root"
     n_epochs: int = 1000
     tolerance: float = 1e-3
     learning_rate: float = 0.01
@@ -128,7 +123,7 @@ class AgnosRanker(BaseRanker):
         wanted = self.n_hidden
         self.n_hidden_ = intrinsic_dimension(values, stream(entropy, 0)) if isinstance(wanted, str) else int(wanted)
         rng = stream(entropy, 1)
-        network = Autoencoder(starts, float(self.penalty), self.loss)
+        network = Autoencoder(starts, float(self.penalty))
         parameters = initial_parameters(len(starts), values.shape[1], self.n_hidden_, rng)
         training = epochs(
             network, parameters, values, learning_rate=self.learning_rate, batch_size=self.batch_size, rng=rng
@@ -202,13 +197,10 @@ class Autoencoder:
         First column of each feature.
     penalty : float
         Weight of the absolute values of the slack variables.
-    loss : {"root", "squares"}
-        How errors count.
     """
 
     starts: np.ndarray
     penalty: float
-    loss: str
 
     def loss_and_gradients(self, parameters: Parameters, values: np.ndarray) -> tuple[float, Parameters]:
         """Return the loss of some examples and its derivatives by all parameters.
@@ -226,14 +218,9 @@ class Autoencoder:
         hidden = np.tanh((values * slack) @ parameters["encoder"] + parameters["encoder_bias"])
         errors = hidden @ parameters["decoder"] + parameters["decoder_bias"] - values
         squares = np.add.reduceat(np.einsum("ij,ij->j", errors, errors), self.starts) / n
-        if self.loss == "root":
-            roots = np.sqrt(squares)
-            total = roots.sum()
-            # a feature without any error stays where it is
-            by_errors = errors / np.repeat(np.where(roots > 0, n * roots, np.inf), sizes)
-        else:
-            total = squares.sum()
-            by_errors = 2 * errors / n
+        roots = np.sqrt(squares)
+        # a feature without any error stays where it is
+        by_errors = errors / np.repeat(np.where(roots > 0, n * roots, np.inf), sizes)
         by_input = by_errors @ parameters["decoder"].T * (1 - hidden**2)
         by_scaled = by_input @ parameters["encoder"].T
         gradients = {
@@ -244,7 +231,7 @@ class Autoencoder:
             "decoder": hidden.T @ by_errors,
             "decoder_bias": by_errors.sum(axis=0),
         }
-        return float(total + self.penalty * np.abs(parameters["slack"]).sum()), gradients
+        return float(roots.sum() + self.penalty * np.abs(parameters["slack"]).sum()), gradients
 
 
 def initial_parameters(n_features: int, n_columns: int, n_hidden: int, rng: np.random.Generator) -> Parameters:

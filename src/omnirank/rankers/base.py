@@ -193,7 +193,7 @@ class BaseRanker(_TableSelector, auto_wrap_output_keys=()):  # type: ignore[call
                 more = (weights,)
             if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
                 if not dataset.labelled.any():
-                    raise DataError("sample_weight: all examples with a known target weigh 0")
+                    raise DataError("no example has both a known target value and a positive weight")
                 dataset, more = labelled_part(dataset, more)
             self._take_rankings(self._rank(dataset, *more), dataset.task)
             self._choose_features(dataset, *more)

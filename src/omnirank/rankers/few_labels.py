@@ -289,7 +289,7 @@ class ThreeWayRanker(Resampling):
         What ranks the features in each replicate: a ranker, or the name of a method.
     n_iterations : int or "auto"
         Number of replicates.
-    aggregate : {"mean", "rank-mean", "median"}
+    aggregate : {"mean", "rank-mean"}
         What the scores of a feature become.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in `ResampledRanker`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from omnirank.core.errors import DataError, ParameterError, setting
-from omnirank.core.parallel import blocks, run_parallel, worker_count
+from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.parameters import Domain, choice, count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
@@ -19,9 +19,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
-from omnirank.rankers.base import DependsOn, WeightedRanker, labelled_part
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.samples import more_memory
+from omnirank.rankers.base import DependsOn, WeightedRanker
 from omnirank.tasks import get_task
 
 NEIGHBOR_MEASURE = "mutual-information"
@@ -29,14 +27,6 @@ LABEL_SETS = ("binary-relevance", "label-powerset", "pruned-powerset")
 
 # Blocks of features; their number does not depend on that of the workers.
 _BLOCKS = 64
-# What a worker takes for each row of a feature: different values and their codes, or neighbours.
-_COUNTING_BYTES, _NEIGHBOR_BYTES = 80, 200
-# Bytes per row: a feature while parts of it are put together, and likewise a target variable with its columns of
-# counts.
-_FEATURE = 16
-_TARGET = 40
-# The share of the memory that blocks may take while they are read.
-_READING = 4
 # Rows of label sets that are packed at once.
 _ROWS = 4096
 
@@ -355,50 +345,6 @@ def _enough(values: np.ndarray, discrete: bool) -> bool:
     return not discrete or len(np.unique(values)) < len(values)
 
 
-# -- data in parts ------------------------------------------------------------------------------------------
-
-
-def feature_blocks(data: ShardedDataset, n_jobs: int | None, worker_bytes: int) -> Iterator[Dataset]:
-    """Yield the features in order, some at a time, with all labelled examples: for scores of each feature alone.
-
-    Files of columns are read once, whatever the number of blocks, except for the targets.
-
-    Parameters
-    ----------
-    data : ShardedDataset
-        The data.
-    n_jobs : int or None
-        Number of workers that score features at the same time.
-    worker_bytes : int
-        Bytes that a worker takes for each row of a feature.
-
-    Raises
-    ------
-    DataError
-        Where one feature is too much.
-    """
-    for chosen in _chosen(data, n_jobs, worker_bytes):
-        part = data.select_features(chosen)
-        read = part.dataset_of(Table.joined(list(part.tables(max_memory=data.source.max_memory // _READING))))
-        yield labelled_part(read, ())[0]
-
-
-def _chosen(data: ShardedDataset, n_jobs: int | None, worker_bytes: int) -> list[np.ndarray]:
-    """Positions of the features of each block."""
-    allowed = data.source.max_memory * (_READING - 1) // _READING
-    fixed = data.n_examples * (_TARGET * data.n_targets + worker_bytes * worker_count(n_jobs))
-    each = data.n_examples * _FEATURE
-    if fixed + each > allowed:
-        least = (fixed + each) * _READING // (_READING - 1) / 2**20
-        bound = setting("max_memory", data.source.max_memory)
-        raise DataError(
-            f"one feature of {data.name!r} with its target takes {least:.3g} MB in memory, more than {bound}: "
-            f"{more_memory()}"
-        )
-    n_blocks = -(-data.n_features // ((allowed - fixed) // each))
-    return np.array_split(np.arange(data.n_features), n_blocks)
-
-
 # -- the ranker ----------------------------------------------------------------------------------------------
 
 
@@ -504,14 +450,6 @@ class InformationRanker(WeightedRanker):
         scores = self._scores(dataset, weights, self._seed())
         return self._ranking(dataset, scores, self._method(dataset))
 
-    def _rank_parts(self, data: ShardedDataset) -> Ranking:
-        seed = self._seed()
-        per_row = _NEIGHBOR_BYTES if self.measure == NEIGHBOR_MEASURE else _COUNTING_BYTES
-        scores = [
-            self._scores(part, np.ones(part.n_examples), seed) for part in feature_blocks(data, self.n_jobs, per_row)
-        ]
-        return self._ranking(data, np.concatenate(scores), self._method(data.example))
-
     def _scores(self, dataset: Dataset, weights: np.ndarray, seed: int) -> np.ndarray:
         target = dataset.target
         assert target is not None  # the supported tasks have one
@@ -590,7 +528,7 @@ class _Scored:
             targets += [(_class_variable(own, v), float(own.weights[v])) for v in varying]
         for j in self.numbers:
             variable = Variable.of_numbers(target.values[:, j])
-            if np.nanmax(variable.values) > np.nanmin(variable.values):
+            if np.fmax.reduce(variable.values) > np.fmin.reduce(variable.values):  # NaN where no value is known
                 targets.append((variable, 1.0))
         return targets
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import ConstantTargetError, DataError, ParameterError, logger
-from omnirank.core.parameters import check_weights
+from omnirank.core.errors import ConstantTargetError, ParameterError, logger
 from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy
@@ -25,8 +23,6 @@ from omnirank.rankers.refits import check_takes_weights, is_ranker
 class PerTargetRanker(WeightedRanker):
     r"""Rank features for each target alone, and average the scores over the targets.
 
-    .. math:: \mathrm{importance}(x) = \sum_j \beta_j \, \mathrm{importance}_j(x) \Big/ \sum_j \beta_j
-
     This turns any ranking for one target into one for several: the "single-target" version of a ranking for
     multi-target regression, and binary relevance for label sets, where each label is a class of its own (0 or 1).
     Scores are averaged without scaling. This takes one run of the ranker per target and sees no dependencies between
@@ -36,8 +32,6 @@ class PerTargetRanker(WeightedRanker):
     ----------
     ranker : ranker or None
         What ranks the features for one target, with its own parameters; None is an `EnsembleRanker`.
-    target_weights : sequence of float, mapping of str to float, or None
-        Weights :math:`\beta_j` of the targets, in their order or by name; None: all the same.
     task, hierarchy, n_features_to_select
         As in every ranker. Of a hierarchy only the closure of the label sets is used.
     random_state : None, int, RandomState or Generator
@@ -64,12 +58,10 @@ class PerTargetRanker(WeightedRanker):
     supported_supervision = ("supervised", "semi-supervised")
 
     ranker: BaseEstimator | None = None
-    target_weights: Sequence[float] | Mapping[str, float] | None = None
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         ranker = self._one_target_ranker()
         check_takes_weights(ranker, sample_weight)
-        weights = self._weights(dataset.target_names)
         known = {} if sample_weight is None else {"sample_weight": sample_weight}
         rankings: dict[int, dict[str, Ranking]] = {}
         assert dataset.target is not None  # the supported tasks have one
@@ -80,11 +72,9 @@ class PerTargetRanker(WeightedRanker):
             raise ConstantTargetError(f"every target is constant ({first}): there is nothing to learn")
         if len(rankings) < dataset.n_targets:
             logger.info("%d constant targets are left out", dataset.n_targets - len(rankings))
-        if not any(weights[j] for j in rankings):
-            raise DataError("the targets that are not constant have weights of 0")
         names = next(iter(rankings.values())).keys()
         single = {name: {j: of_target[name] for j, of_target in rankings.items()} for name in names}
-        return {name: self._mean(dataset, ranker, of_score, weights) for name, of_score in single.items()}
+        return {name: self._mean(dataset, ranker, of_score) for name, of_score in single.items()}
 
     def _one_target_ranker(self) -> Any:
         from omnirank.rankers.ensemble import EnsembleRanker
@@ -101,30 +91,14 @@ class PerTargetRanker(WeightedRanker):
             ranker.set_params(n_jobs=self.n_jobs)
         return ranker
 
-    def _weights(self, names: tuple[str, ...]) -> np.ndarray:
-        given = self.target_weights
-        if given is None:
-            return np.ones(len(names))
-        if isinstance(given, Mapping):
-            unknown = [name for name in names if name not in given]
-            if unknown or len(given) > len(names):
-                odd = unknown[0] if unknown else next(name for name in given if name not in names)
-                raise ParameterError("target_weights", given, f"name the targets; {odd!r} is the first that differs")
-            given = [given[name] for name in names]
-        return check_weights("target_weights", given, len(names), "target")
-
-    def _mean(self, dataset: Dataset, ranker: Any, single: dict[int, Ranking], weights: np.ndarray) -> Ranking:
+    def _mean(self, dataset: Dataset, ranker: Any, single: dict[int, Ranking]) -> Ranking:
         table = np.zeros((dataset.n_targets, dataset.n_features))
         for j, ranking in single.items():
             table[j] = ranking.scores
-        counted = sorted(single)
-        scores = np.average(table[counted], axis=0, weights=weights[counted])
+        scores = table[sorted(single)].mean(axis=0)
         method = next(iter(single.values())).method
         recorded = ranker._recorded_parameters() if isinstance(ranker, BaseRanker) else {}
-        parameters = self._recorded_parameters() | {
-            "ranker": {"name": type(ranker).__name__} | recorded,
-            "target_weights": weights.tolist(),
-        }
+        parameters = self._recorded_parameters() | {"ranker": {"name": type(ranker).__name__} | recorded}
         return Ranking(
             dataset.feature_names,
             scores,

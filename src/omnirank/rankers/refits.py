@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from omnirank.core.errors import ConstantTargetError, DataTypeError, ParameterError, setting
 from omnirank.core.parallel import progress, run_parallel, worker_count
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.registry import method_name, methods
+from omnirank.core.registry import method_name
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
@@ -92,17 +92,13 @@ def check_ranker(ranker: Any) -> None:
     >>> from omnirank.rankers.refits import check_ranker
     >>> check_ranker("relief")
     Traceback (most recent call last):
-    omnirank.core.errors.DataTypeError: ranker='relief': give a ranker, such as om.make_ranker('relief')
+    omnirank.core.errors.DataTypeError: ranker='relief': give a ranker, such as om.EnsembleRanker() or ...
     """
-    if is_ranker(ranker):
-        return
-    names = {method.name for method in methods()}
-    advice = "such as om.EnsembleRanker() or om.make_ranker('relief'); om.methods() lists all names"
-    if isinstance(ranker, str) and ranker in names:
-        advice = f"such as om.make_ranker({ranker!r})"
-    elif isinstance(ranker, type) and issubclass(ranker, BaseRanker):
-        advice = f"{ranker.__name__}() instead of the class"
-    raise DataTypeError(f"{setting('ranker', ranker)}: give a ranker, {advice}")
+    if not is_ranker(ranker):
+        raise DataTypeError(
+            f"{setting('ranker', ranker)}: give a ranker, such as om.EnsembleRanker() or om.make_ranker('relief'); "
+            "om.methods() lists all names"
+        )
 
 
 def check_takes_weights(ranker: Any, sample_weight: Any) -> None:

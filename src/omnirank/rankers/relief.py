@@ -159,25 +159,6 @@ class ReliefRanker(BaseRanker):
     per_target: bool = False
     hierarchy_weight: float = 0.75
 
-    def importances_at(self, n_neighbors: int | None = None, n_iterations: int | None = None) -> np.ndarray:
-        """Return the importances for fewer neighbours or iterations, from ``checkpoints_``.
-
-        Parameters
-        ----------
-        n_neighbors, n_iterations : int, optional
-            One of the numbers that the ranker was fitted with (iterations as counts); by default the largest.
-
-        Examples
-        --------
-        >>> import omnirank as om
-        >>> data, _ = om.datasets.make_friedman(100, random_state=0)
-        >>> ranker = om.ReliefRanker(n_neighbors=[5, 10], n_iterations=[20, 1.0], random_state=0).fit(data)
-        >>> ranker.importances_at(n_neighbors=5, n_iterations=20).shape
-        (10,)
-        """
-        values = {"n_neighbors": n_neighbors, "n_iterations": n_iterations}
-        return self._ranking_at(**{name: value for name, value in values.items() if value is not None}).scores.copy()
-
     @classmethod
     def _one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the numbers of neighbours and iterations, unless the data decide or several are given."""
@@ -187,9 +168,6 @@ class ReliefRanker(BaseRanker):
         """Return the ranking for one of the values of ``n_neighbors`` and ``n_iterations`` of the fit."""
         k = min(values.get("n_neighbors", self.n_neighbors_), self._n_examples - 1)
         m = _n_iterations(values.get("n_iterations", self.n_iterations_), self._n_examples)
-        if (m, k) not in self.checkpoints_:
-            pairs = ", ".join(f"({m}, {k})" for m, k in self.checkpoints_)
-            raise ParameterError(f"there is no ranking for {m} iterations and {k} neighbours, only for {pairs}")
         return self.checkpoints_[m, k]
 
     def _rank(self, dataset: Dataset, whole: ShardedDataset | None = None) -> Ranking:

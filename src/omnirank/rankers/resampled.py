@@ -23,7 +23,7 @@ from omnirank.data.task_registry import task_named
 from omnirank.rankers.base import BaseRanker, WeightedRanker, recorded_of
 from omnirank.rankers.refits import check_takes_weights, fresh_copy, is_ranker, ranking_of_part, run_refits
 
-AGGREGATES = ("mean", "rank-mean", "median")
+AGGREGATES = ("mean", "rank-mean")
 # Draws of each feature that the number of iterations is for, and the probability to miss it in each tenth of them.
 _TIMES, _MISSED = 10, 0.01
 _SOME = choice(None, "sqrt") | share(above=0)
@@ -102,7 +102,7 @@ class ResampledRanker(Resampling, WeightedRanker):
     r"""Rank features many times, on parts of the data drawn at random, and join the scores.
 
     Each replicate draws examples, features and targets (each of them, or not), and ranks the features that it drew. The
-    score of a feature is the mean (or median) over the replicates in which it is. Rankings become stabler by this, and
+    score of a feature is the mean over the replicates in which it is. Rankings become stabler by this, and
     have standard errors, whatever the method.
 
     Parameters
@@ -122,9 +122,9 @@ class ResampledRanker(Resampling, WeightedRanker):
         Number of replicates; "auto" is :math:`10 \lceil \log 0.01 / \log(1 - q) \rceil` where a replicate ranks a share
         q of the features: a tenth of them misses a feature with a probability of 1 %. With all features it is 10. It is
         raised until each feature is in two replicates.
-    aggregate : {"mean", "rank-mean", "median"}
-        What scores become: their mean; the mean of places, from 0 for the last feature of a replicate to 1 for the
-        first, where scores of different replicates cannot be compared; or their median.
+    aggregate : {"mean", "rank-mean"}
+        What scores become: their mean; or the mean of places, from 0 for the last feature of a replicate to 1 for the
+        first, where scores of different replicates cannot be compared.
     task, hierarchy, n_features_to_select
         As in every ranker.
     random_state : None, int, RandomState or Generator
@@ -315,8 +315,8 @@ def joined_scores(
         Scores of these.
     n_features : int
         Number of all features.
-    aggregate : {"mean", "rank-mean", "median"}
-        Mean of the scores; mean of the places, from 0 for the last to 1 for the first of a replicate; or median.
+    aggregate : {"mean", "rank-mean"}
+        Mean of the scores; or of the places, from 0 for the last to 1 for the first of a replicate.
 
     Examples
     --------
@@ -331,19 +331,10 @@ def joined_scores(
     values = np.concatenate([_places(own) for own in scores] if aggregate == "rank-mean" else list(scores))
     counts = np.bincount(owner, minlength=n_features)
     means = np.bincount(owner, values, minlength=n_features) / counts
-    if aggregate == "median":
-        order = np.lexsort((values, owner))
-        ends = np.cumsum(counts)
-        middle = values[order]
-        joined = middle[ends - counts + (counts - 1) // 2] / 2 + middle[ends - counts + counts // 2] / 2
-    else:
-        joined = means
     if counts.min() < 2:
-        return joined, None
+        return means, None
     squares = np.bincount(owner, (values - means[owner]) ** 2, minlength=n_features)
-    errors = np.sqrt(squares / (counts - 1) / counts)
-    # the median of normal numbers varies by that factor more than their mean
-    return joined, errors * (math.sqrt(math.pi / 2) if aggregate == "median" else 1.0)
+    return means, np.sqrt(squares / (counts - 1) / counts)
 
 
 def _places(scores: np.ndarray) -> np.ndarray:

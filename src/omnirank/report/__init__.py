@@ -1,6 +1,5 @@
 """One HTML file that people open: what a ranking found, how sure it is, and how to repeat it."""
 
 from omnirank.report.ranking_page import write_report
-from omnirank.report.study_page import write_study_report
 
-__all__ = ["write_report", "write_study_report"]
+__all__ = ["write_report"]

@@ -1,11 +1,10 @@
-"""Sections of features and targets: the best features and all, directions, pixels, groups, copies, target by target."""
+"""Sections of features and targets: the best features and all, directions, groups, copies, target by target."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,14 +16,12 @@ from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, harmless, numbers, ordinal
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
-from omnirank.plots import plot_group_shares, plot_hierarchy, plot_ranking, plot_target_scores, score_map
+from omnirank.plots import plot_group_shares, plot_hierarchy, plot_ranking, plot_target_scores
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.structure import relative_scores
 from omnirank.report.judgement import CORRECTION, p_value_test
 from omnirank.report.page import Column, Content, digits, joined, listing, probability
 from omnirank.report.subject import Subject
-from omnirank.tasks import get_task
-from omnirank.tasks.measuring import primary_measure
 
 _N_TOP = 30
 # Features in the picture of the summary.
@@ -32,7 +29,6 @@ N_SHORT = 10
 # Rows of the table, and scores by target in the file to download: beyond, the page would be slow to open.
 _MOST_ROWS = 5000
 _MOST_CELLS = 200_000
-_LEAST_SIDE = 2
 _MOST_GROUPS = 200
 _HINT = (
     "how this feature goes with the target on its own (Spearman's correlation; the class or category with the highest "
@@ -46,7 +42,6 @@ _FEWEST = 5
 _TOP = 10
 _SHOWN = 40
 _MOST_TARGET_CELLS = 60_000
-_MOST_CARDS = 24
 _NAMED = 8
 # A feature is shared if it is among the top of at least this share of the targets.
 _MOST_OF = 0.5
@@ -135,7 +130,7 @@ def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
     columns += _stability_columns(subject, order)
     if _has_directions(subject):
         assert subject.data is not None
-        words = [direction(subject.data, i).words for i in order[:_N_TOP].tolist()]
+        words = [direction(subject.data, i) for i in order[:_N_TOP].tolist()]
         columns.append(Column("direction", words + [""] * (len(order) - len(words)), hint=_HINT))
     if ranking.constant:
         constant = set(ranking.constant)
@@ -177,50 +172,43 @@ def _csv_text(subject: Subject) -> str:
     return frame.to_csv(index=False, lineterminator="\n")
 
 
-class Direction(NamedTuple):
-    """A direction in words, and its sign: 1 (more of the feature, more of the target), -1, or 0 where there is none."""
-
-    words: str
-    sign: int = 0
-
-
-def direction(data: Dataset, feature: int, target: int = 0) -> Direction:
-    """Return in which direction a feature goes with a target of the data, each by its number.
+def direction(data: Dataset, feature: int) -> str:
+    """Return in which direction a feature, by its number, goes with the first target of the data.
 
     Examples
     --------
     >>> import omnirank as om
     >>> from omnirank.report.features import direction
     >>> iris = om.datasets.load_sample("iris")
-    >>> direction(iris, 3).words, direction(iris, 1).words
+    >>> direction(iris, 3), direction(iris, 1)
     ('highest in virginica', 'highest in setosa')
     >>> numbers = om.Dataset([[1.0], [2.0], [3.0], [5.0], [4.0], [6.0]], [9.5, 8.0, 8.5, 7.0, 6.0, 5.0])
     >>> direction(numbers, 0)
-    Direction(words='falls (ρ -0.89)', sign=-1)
+    'falls (ρ -0.89)'
     """
     if data.target is None:
-        return Direction(UNCLEAR)
+        return UNCLEAR
     column = np.asarray(data.features.column(feature), dtype=np.float64)
     nominal = bool(data.features.is_nominal[feature])
-    truth = data.target.select([target]).dense()[:, 0]
+    truth = data.target.select([0]).dense()[:, 0]
     known = ~np.isnan(truth) & ((column >= 0) if nominal else ~np.isnan(column))
     if known.sum() < _FEWEST:
-        return Direction(UNCLEAR)
+        return UNCLEAR
     values, truth = column[known], truth[known]
     levels = data.features.levels[feature] if nominal else None
-    classes = None if data.target.is_labels else data.target.levels[target]
+    classes = None if data.target.is_labels else data.target.levels[0]
     if levels is not None and classes is not None:
         return _together(values, levels, truth, classes)
     if levels is not None:
         group = _highest(values, truth)
-        return Direction(UNCLEAR if group is None else f"highest for {levels[group]}")
+        return UNCLEAR if group is None else f"highest for {levels[group]}"
     if classes is not None:
         group = _highest(truth, values)
-        return Direction(UNCLEAR if group is None else f"highest in {classes[group]}")
+        return UNCLEAR if group is None else f"highest in {classes[group]}"
     rho = _correlation(rankdata(values), rankdata(truth))
     if abs(rho) < _least(values):
-        return Direction(UNCLEAR)
-    return Direction(f"{'rises' if rho > 0 else 'falls'} (ρ {rho:.2f})", 1 if rho > 0 else -1)
+        return UNCLEAR
+    return f"{'rises' if rho > 0 else 'falls'} (ρ {rho:.2f})"
 
 
 def _highest(groups: np.ndarray, numbers: np.ndarray) -> int | None:
@@ -233,7 +221,7 @@ def _highest(groups: np.ndarray, numbers: np.ndarray) -> int | None:
     return highest if clear else None
 
 
-def _together(values: np.ndarray, levels: Sequence[Any], truth: np.ndarray, classes: Sequence[Any]) -> Direction:
+def _together(values: np.ndarray, levels: Sequence[Any], truth: np.ndarray, classes: Sequence[Any]) -> str:
     """The category and the class that occur together more often than by chance, most of all (Pearson residuals)."""
     counts = np.zeros((len(levels), len(classes)))
     np.add.at(counts, (values.astype(np.int64), truth.astype(np.int64)), 1)
@@ -241,8 +229,8 @@ def _together(values: np.ndarray, levels: Sequence[Any], truth: np.ndarray, clas
     residuals = np.divide(counts - expected, np.sqrt(expected), out=np.zeros_like(counts), where=expected > 0)
     row, column = np.unravel_index(residuals.argmax(), residuals.shape)
     if residuals[row, column] < _DEVIATIONS:
-        return Direction(UNCLEAR)
-    return Direction(f"{levels[row]} goes with {classes[column]}")
+        return UNCLEAR
+    return f"{levels[row]} goes with {classes[column]}"
 
 
 def _least(values: np.ndarray) -> float:
@@ -255,41 +243,6 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
     a, b = a - a.mean(), b - b.mean()
     scale = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / scale if scale > 0 else 0.0
-
-
-def pixels(subject: Subject) -> Content:
-    """Return the scores as an image, where the names of the features number the cells of a grid."""
-    grid = grid_of(subject.ranking.names)
-    if grid is None:
-        return None
-    order, shape = grid
-    ax = score_map(subject.ranking.scores[order], shape)
-    return {"picture": subject.picture(ax, "scores by pixel"), "shape": shape}
-
-
-def grid_of(names: tuple[str, ...]) -> tuple[np.ndarray, tuple[int, int]] | None:
-    """Return the order of features that fill a grid row by row, and its shape; None where they do not.
-
-    Examples
-    --------
-    >>> from omnirank.report.features import grid_of
-    >>> order, shape = grid_of(("pixel_0_1", "pixel_0_0", "pixel_1_0", "pixel_1_1"))
-    >>> order.tolist(), shape
-    ([1, 0, 2, 3], (2, 2))
-    >>> grid_of(("a1_1", "b1_2", "a2_1", "a2_2")) is None, grid_of(("height", "width")) is None
-    (True, True)
-    """
-    # the same words around two numbers, or they count different things
-    [pattern, *others] = {re.sub(r"\d+", "#", name) for name in names}
-    if others or pattern.count("#") != 2:
-        return None
-    places = np.array([[int(number) for number in re.findall(r"\d+", name)] for name in names])
-    rows, columns = (np.unique(places[:, side]) for side in (0, 1))
-    shape = len(rows), len(columns)
-    cells = np.searchsorted(rows, places[:, 0]) * shape[1] + np.searchsorted(columns, places[:, 1])
-    if min(shape) < _LEAST_SIDE or len(set(cells.tolist())) != len(names) or len(names) != shape[0] * shape[1]:
-        return None
-    return np.argsort(cells), shape
 
 
 def groups(subject: Subject) -> Content:
@@ -384,74 +337,17 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
     target, relative = in_tops(scores).argmax(axis=0), relative_scores(scores)
     single = [i for i in ranking.order.tolist() if counts[i] == 1]
     single.sort(key=lambda i: -relative[target[i], i])
-    sentences = []
+    sentences, place = [], "the first" if k == 1 else f"among the top {k}"
     if shared:
         more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
         verb = "is" if len(shared) == 1 else "are"
-        sentences.append(f"Shared: {joined(shared[:_NAMED])}{more} {verb} among the top {k} of {of_targets}.")
+        sentences.append(f"Shared: {joined(shared[:_NAMED])}{more} {verb} {place} of {of_targets}.")
     else:
-        sentences.append(f"No feature is among the top {k} of {of_targets}.")
+        sentences.append(f"No feature is {place} of {of_targets}.")
     if single:
         named = [f"{ranking.names[i]} ({scores.names[target[i]]})" for i in single[:_NAMED]]
-        sentences.append(f"Specific, among the top {k} of one target only: {listing(named)}.")
+        sentences.append(f"Specific, {place} of one target only: {listing(named)}.")
     return sentences
-
-
-def target_cards(subject: Subject) -> Content:
-    """Return a card per target: its best features, and how well it is predicted."""
-    scores = subject.ranking.per_target
-    if len(subject.targets) < 2 or scores is None:
-        return None
-    ranking = subject.ranking
-    predicted = {} if subject.halves is None else subject.halves.by_target()
-    words = _measure_in_words(subject)
-    cards: list[dict[str, Any]] = []
-    relative = relative_scores(scores)
-    largest = np.argsort(-scores.scores.sum(axis=1), kind="stable")[:_MOST_CARDS]
-    for target in np.sort(largest).tolist():
-        name, row = scores.names[target], scores.scores[target]
-        top = np.argsort(-row, kind="stable")[:_TOP]
-        value = predicted.get(name, math.nan)
-        cards.append(
-            {
-                "name": name,
-                "value": "" if math.isnan(value) else f"{words} {digits(value, 3)}{_caution(words, value)}",
-                "features": [
-                    (ranking.names[i], digits(float(row[i]), 3), _arrow(subject, i, name))
-                    for i in top.tolist()
-                    if relative[target, i] > 0
-                ],
-            }
-        )
-    notes = []
-    if predicted:
-        notes.append(f"How well nearest neighbours predict a target: {words} on held-out halves of the examples.")
-    if any(arrow for card in cards for *_, arrow in card["features"]):
-        notes.append(
-            "An arrow tells whether the target rises or falls with the feature on its own (sign of Spearman's "
-            "correlation); none: no clear direction."
-        )
-    return {"cards": cards, "note": " ".join(notes), "left": len(scores.names) - len(cards)}
-
-
-def _arrow(subject: Subject, feature: int, target: str) -> str:
-    """Whether a target rises or falls with a feature."""
-    data = subject.data
-    if data is None or target not in data.target_names:
-        return ""
-    return {1: "↑", -1: "↓", 0: ""}[direction(data, feature, data.target_names.index(target)).sign]
-
-
-def _caution(measure: str, value: float) -> str:
-    return ": no better than its mean, do not trust the order" if measure == "RRMSE" and value >= 1 else ""
-
-
-def _measure_in_words(subject: Subject) -> str:
-    """What the measure of a single target is called."""
-    if subject.data is None:
-        return ""
-    task = subject.data.task
-    return "AUPRC" if get_task(task).kind == "labels" else primary_measure(task).title
 
 
 def label_hierarchy(subject: Subject) -> Content:

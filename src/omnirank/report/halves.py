@@ -13,15 +13,14 @@ from sklearn.base import clone
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import of_one_value
-from omnirank.evaluation.evaluate import Predictions, evaluate, measured_predictions, predictions
+from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability, drawn_ranks
-from omnirank.measures.labels import auprc
 from omnirank.measures.table import Measure
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.tasks import get_task
-from omnirank.tasks.measuring import measure_of, measures_by_target, measures_of
+from omnirank.tasks.measuring import measure_of, measures_of
 
 # Random rankings that each half is compared with.
 N_RANDOM = 3
@@ -46,7 +45,6 @@ class Half(NamedTuple):
     uniform: float
     random: tuple[float, ...]
     by_size: tuple[float, ...]
-    by_target: dict[str, float]
     measures: dict[str, float]
     uniform_measures: dict[str, float]
 
@@ -86,8 +84,7 @@ class Halves:
 
     def values(self, of: str) -> np.ndarray:
         """Return the values of ``"worth"``, ``"uniform"`` or ``"random"`` (the mean of those of a half), by half."""
-        found = [getattr(half, of) for half in self.halves]
-        return np.array([np.mean(value) for value in found])
+        return np.array([np.mean(getattr(half, of)) for half in self.halves])
 
     @property
     def baseline(self) -> str:
@@ -141,10 +138,6 @@ class Halves:
         # what is worth keeping has to be stable; beyond that, places are chance
         k = min(self.curve.chosen_size, math.isqrt(len(names) - 1) + 1)
         return Stability(names, ranks, self.order, _LEVEL, k, f"{self.n} halves of the examples")
-
-    def by_target(self) -> dict[str, float]:
-        """Return the mean over halves of each target's measure, where it is defined."""
-        return {name: _mean(half.by_target[name] for half in self.halves) for name in self.halves[0].by_target}
 
     def measures(self) -> dict[str, tuple[float, float]]:
         """Return the means of all measures of the task: with the scores as weights, and with equal weights."""
@@ -211,8 +204,7 @@ class JudgedHalf:
         ranking = ranking_of_part(ranker, whole, self.dataset)
         train, test = self._parts(whole, fold.testing(self.dataset), rng)
         n, without = self.dataset.n_features, self.dataset.target is None
-        found = predictions(ranking, train, test, self.n_neighbors, scaled=True, top=self.top)
-        own = measured_predictions(found)[self.n_neighbors]
+        own = self._measured(ranking, train, test)
         # without target the first features of the data would be kept: all of them are compared with
         same = self._measured(np.ones(n), train, test, **({"top": n} if without else {}))
         random = [self._measured(rng.random(n), train, test)[self.measure] for _ in range(N_RANDOM)]
@@ -223,7 +215,6 @@ class JudgedHalf:
             same[self.measure],
             tuple(random),
             tuple(by_size),
-            measured_by_target(found, self.n_neighbors),
             own,
             same,
         )
@@ -236,22 +227,6 @@ class JudgedHalf:
 
     def _measured(self, scores: Any, train: Dataset, test: Dataset, **options: Any) -> dict[str, float]:
         return dict(evaluate(scores, train, test, self.n_neighbors, **({"scaled": True, "top": self.top} | options)))
-
-
-def measured_by_target(found: Predictions, n_neighbors: int) -> dict[str, float]:
-    """Return for each target how well it was predicted: F1, RRMSE, or the area under a label's precision-recall curve.
-
-    Of targets that are numbers and classes together nothing is measured one by one.
-    """
-    kind = get_task(found.task).kind
-    if kind in ("classes", "numbers"):
-        shared: dict[str, Any] = {"training": found.training, "task": found.task}
-        by_target = measures_by_target(found.truth, found.means[n_neighbors], **shared)
-        return {name: next(iter(values.values())) for name, values in by_target.items()}
-    if kind != "labels":
-        return {}
-    truth, scores = found.truth.dense(), found.means[n_neighbors]
-    return {name: float(auprc(truth[:, i], scores[:, i])) for i, name in enumerate(found.truth.names)}
 
 
 def _at_most(part: Dataset, most: int, rng: np.random.Generator) -> Dataset:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
-
 import numpy as np
-import pandas as pd
 
-from omnirank.core.ranking.certainty import ALPHA, COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
+from omnirank.core.ranking.certainty import (
+    ALPHA,
+    COPIES_TEST,
+    CORRECTIONS,
+    OUT_OF_BAG_TEST,
+    adjusted_p_values,
+    p_value_columns,
+)
 from omnirank.core.ranking.comparison import compare_rankings
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.text import counted
+from omnirank.core.text import counted, top_of
 from omnirank.ensembles.run import RELIABLE, reliability
+from omnirank.evaluation.conditional import told_by_another
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import (
     plot_fuji,
@@ -27,14 +31,14 @@ from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, name_rows, new_axes
 from omnirank.report.halves import N_RANDOM, Halves
 from omnirank.report.page import Column, Content, digits, joined, listing
-from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, known_method
+from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject
 from omnirank.tasks.measuring import MEASURES
 from omnirank.trees.export import export_text, words_of
 
 CORRECTION = CORRECTIONS["fdr"]
 _SHOWN = 30
 _INDICES = {
-    "top_k": ("the top {k}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
+    "top_k": ("{top}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
     "overlap": ("the order, the top counting most", "rank-biased overlap; 1: always the same"),
     "spearman": ("all ranks", "mean correlation of Spearman; 1: always the same, 0: chance"),
 }
@@ -157,6 +161,8 @@ def significance(subject: Subject) -> Content:
     expected = "" if not n else f" Of these {n}, at most about {ALPHA * n:.2g} are expected to be false discoveries."
     verb = "scores" if n == 1 else "score"
     sentence = f"{n} of {counted(len(ranking), 'feature')} {verb} significantly above chance."
+    if ranking.p_given_others is not None:
+        expected += _what_they_add(subject)
     corrected = f"corrected for {counted(len(ranking), 'test')} ({CORRECTION}), at {ALPHA}"
     test = f"Test: {p_value_test(ranking)}. Shown is p_adjusted: {corrected}."
     tiny = int((adjusted_p_values(ranking.p_values, "fdr") < SMALLEST_P).sum())
@@ -167,6 +173,14 @@ def significance(subject: Subject) -> Content:
     return {"sentence": sentence + expected, "test": test, "picture": picture}
 
 
+def _what_they_add(subject: Subject) -> str:
+    """How many features tell something that the others do not, and which tell nothing that a certain one does not."""
+    n = int(p_value_columns(subject.ranking.p_values, subject.ranking.p_given_others)["adds"].sum())
+    told = {} if subject.data is None else told_by_another(subject.ranking, subject.data, 0, None)
+    named = "".join(f" {one} tells nothing that {other} does not." for one, other in list(told.items())[:_SHOWN])
+    return f" Relevant features that add something, which the other features do not tell: {n}.{named}"
+
+
 def p_value_test(ranking: Ranking) -> str:
     """Return the test behind the p values of a ranking, in the words of a paper.
 
@@ -175,7 +189,7 @@ def p_value_test(ranking: Ranking) -> str:
     >>> from omnirank.core.ranking.ranking import Ranking
     >>> from omnirank.report.judgement import p_value_test
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="out-of-bag test"))[:24]
-    'a one-sided test by out-'
+    'a combination of three t'
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="permuted copies"))[:24]
     'a permutation test: the '
     >>> p_value_test(Ranking(["a"], [1.0], "mine", p_values=[0.1]))
@@ -189,35 +203,32 @@ def p_value_test(ranking: Ranking) -> str:
     if ranking.p_value_test == COPIES_TEST:
         return f"a permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"
     return (
-        "a one-sided test by out-of-bag examples: the score against the distribution of sums over pairs of examples, "
-        f"with moments estimated from what single examples add to it; {null}"
+        "a combination of three tests: of the feature alone by exact moments over permutations, of splits below the "
+        f"root by out-of-bag examples, and of products of two features; {null}"
     )
 
 
 def stability(subject: Subject) -> Content:
-    """Return the ranges of ranks, the indices, and the convergence over trees."""
+    """Return the ranges of ranks, the indices, and whether there were enough trees."""
     index = subject.stability
-    why = subject.missing.get(HALVES, "nothing was fitted")
-    if index is None and not subject.stages:
-        return why
-    content: dict[str, Any] = {"trees": _convergence(subject) if subject.stages else None, "summary": "", "why": why}
-    if index is not None:
-        picture = plot_rank_intervals(index, k=min(_SHOWN, len(index.names)))
-        content |= {
-            "summary": index.summary,
-            "picture": subject.picture(picture, "ranks with other examples"),
-            "indices": _index_columns(index),
-            "drawn": index.drawn,
-            "coverage": f"{100 * index.range_coverage:.0f}",
-        }
-    return content
+    if index is None:
+        return subject.missing.get(HALVES, "nothing was fitted")
+    picture = plot_rank_intervals(index, k=min(_SHOWN, len(index.names)))
+    return {
+        "trees": _reliable(subject),
+        "summary": index.summary,
+        "picture": subject.picture(picture, "ranks with other examples"),
+        "indices": _index_columns(index),
+        "drawn": index.drawn,
+        "coverage": f"{100 * index.range_coverage:.0f}",
+    }
 
 
 def _index_columns(stability: Stability) -> list[Column]:
     """The table of the indices of stability."""
     indices = [stability.indices[name] for name in _INDICES]
     return [
-        Column("stability of", [what.format(k=stability.k) for what, _ in _INDICES.values()]),
+        Column("stability of", [what.format(top=top_of(stability.k)) for what, _ in _INDICES.values()]),
         Column("value", [f"{index.value:.3f}" for index in indices], number=True),
         Column(
             f"{100 * stability.level:g} % interval",
@@ -230,26 +241,9 @@ def _index_columns(stability: Stability) -> list[Column]:
     ]
 
 
-def _convergence(subject: Subject) -> dict[str, str]:
-    """The picture of how the ranking settled with more trees or iterations, with words."""
-    sizes = sorted(subject.stages)
-    last = subject.stages[sizes[-1]]
-    compared = [compare_rankings(subject.stages[size], last) for size in sizes]
-    agreement, top = [one.spearman for one in compared], [one.jaccard for one in compared]
-    what = str(getattr(subject.ranker, "replicates", "n_trees")).removeprefix("n_")
-    ax = new_axes(width=5.8, height=2.8)
-    ax.plot(sizes, agreement, marker="o", markersize=4, color=BAR, label="rank correlation")
-    ax.plot(sizes, top, marker="s", markersize=4, color=CHOSEN, label="overlap of the top (Jaccard)")
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(sizes, [str(size) for size in sizes])
-    ax.minorticks_off()
-    ax.set_ylim(min(0.0, np.nanmin([*agreement, 0.0])), 1.03)
-    finish(ax, f"number of {what}", f"agreement with all {sizes[-1]}", grid="y", legend="lower right")
-    return {"picture": subject.picture(ax, f"agreement by the number of {what}"), "words": _reliable(last, what)}
-
-
-def _reliable(ranking: Ranking, what: str) -> str:
+def _reliable(subject: Subject) -> str:
     """Say whether there were enough trees or iterations."""
+    ranking, what = subject.ranking, str(getattr(subject.ranker, "replicates", "n_trees")).removeprefix("n_")
     if ranking.standard_errors is None:
         return ""
     share = reliability(ranking.scores, ranking.standard_errors)
@@ -301,7 +295,6 @@ def agreement(subject: Subject) -> Content:
     some = list(pairs)[:_MOST_CURVES]
     return {
         "sentence": _sentence(together, k),
-        "disagreements": disagreements(subject, together, k),
         "columns": columns,
         "curves": subject.picture(
             plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"
@@ -322,103 +315,7 @@ def _sentence(rankings: dict[str, Ranking], k: int) -> str:
     first = next(iter(rankings.values()))
     shared = [name for name in first.top(k) if all(name in top for top in tops)]
     if not shared:
-        return f"No feature is among the top {k} of all {len(rankings)} rankings."
-    return f"Among the top {k} of all {len(rankings)} rankings: {listing(shared, _SHARED)}."
-
-
-class Disagreement(NamedTuple):
-    """A feature, with the ranking that has it highest and the one that has it lowest, and its places there."""
-
-    feature: str
-    high: str
-    best: int
-    low: str
-    worst: int
-
-
-def largest_disagreements(rankings: Mapping[str, Ranking], k: int) -> list[Disagreement]:
-    """Return the features among the top k of a ranking, those first whose places are furthest apart.
-
-    Examples
-    --------
-    >>> from omnirank.core.ranking.ranking import Ranking
-    >>> from omnirank.report.judgement import largest_disagreements
-    >>> names = ["a", "b", "c", "d"]
-    >>> one, other = Ranking(names, [4, 3, 2, 1], "relief"), Ranking(names, [1, 4, 3, 2], "univariate")
-    >>> largest_disagreements({"relief": one, "univariate": other}, 1)[0]
-    Disagreement(feature='a', high='relief', best=1, low='univariate', worst=4)
-    """
-    ranks = {method: pd.Series(ranking.ranks, index=ranking.names) for method, ranking in rankings.items()}
-    places = pd.DataFrame(ranks, index=next(iter(rankings.values())).names)
-    best, worst = places.min(axis=1), places.max(axis=1)
-    high, low = places.idxmin(axis=1), places.idxmax(axis=1)
-    found = [
-        Disagreement(name, str(high[name]), int(best[name]), str(low[name]), int(worst[name]))
-        for name in places.index[best <= k]
-    ]
-    return sorted(found, key=lambda one: one.best - one.worst)
-
-
-def disagreements(subject: Subject, rankings: Mapping[str, Ranking], k: int) -> list[str]:
-    """Return in words on which features the rankings disagree most, with a plausible reading of each."""
-    above = subject.n_above_chance
-    if above == 0:
-        return ["No feature scores above chance: on which places methods agree says nothing."]
-    top = min(k, above or k)
-    largest = largest_disagreements(rankings, top)
-    n = len(subject.ranking)
-    far = max(_FEWEST_PLACES, round(_FAR * n))
-    most = largest[0].worst - largest[0].best if largest else 0
-    if most < far:
-        of = "the best feature" if top == 1 else f"the top {top} features"
-        if most == 0:
-            return [f"All {len(rankings)} rankings have {of} in the same {'place' if top == 1 else 'places'}."]
-        return [
-            f"No method has one of {of} of another more than {counted(most, 'place')} lower: they agree on what "
-            "matters here."
-        ]
-    lines = [
-        f"{one.feature}: place {one.best} by {one.high}, place {one.worst} of {n} by {one.low}; "
-        f"{reading(subject, one, rankings)}."
-        for one in largest[:_TOLD]
-        if one.worst - one.best >= far
-    ]
-    return ["The methods disagree most on these:", *lines]
-
-
-def reading(subject: Subject, one: Disagreement, rankings: Mapping[str, Ranking]) -> str:
-    """Return what may explain a disagreement: copies, many categories, interactions or a blind method."""
-    low, high = rankings[one.low], rankings[one.high]
-    blind = [ranking for ranking in (low, high) if _ignores_target(ranking)]
-    if blind and subject.targets:
-        return f"{blind[0].method} does not look at the target"
-    n_levels = _n_levels(subject, one.feature)
-    if n_levels >= _MANY_LEVELS and high.method in _FOR_MANY_LEVELS:
-        return f"it has {n_levels} categories, and scores of {one.high} favour features with many"
-    copies = _copies(subject, one.feature)
-    if copies:
-        return f"it says nearly the same as {', '.join(copies)}, and methods share credit among copies differently"
-    if low.method in _ALONE:
-        return f"{one.low} looks at each feature alone, so it may matter together with others only (an interaction)"
-    if high.method in _ALONE:
-        return f"{one.high} looks at each feature alone: what it tells may be told better by features that go along"
-    return "neither copies, nor many categories, nor a look at single features explain it: trust its place less"
-
-
-def _ignores_target(ranking: Ranking) -> bool:
-    method = known_method(ranking)
-    return method is not None and (not method.uses_target or method.supervision == ("unsupervised",))
-
-
-def _n_levels(subject: Subject, feature: str) -> int:
-    if subject.data is None:
-        return 0
-    levels = subject.data.features.levels[subject.data.features.index(feature)]
-    return 0 if levels is None else len(levels)
-
-
-def _copies(subject: Subject, feature: str) -> list[str]:
-    """Features of the same group of redundant ones, at most three."""
-    groups = ((group.representative, *group.others) for group in subject.copies)
-    group = next((group for group in groups if feature in group), ())
-    return [name for name in group if name != feature][:_TOLD]
+        return f"No feature is {'the best' if k == 1 else f'among the top {k}'} of all {len(rankings)} rankings."
+    return (
+        f"{'The best' if k == 1 else f'Among the top {k}'} of all {len(rankings)} rankings: {listing(shared, _SHARED)}."
+    )

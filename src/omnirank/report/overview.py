@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.text import counted, supervision_lines, there_are
+from omnirank.core.text import counted, supervision_lines, there_are, top_of
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_ranking, plot_schema
@@ -93,7 +93,7 @@ def worth_sentence(subject: Subject) -> str:
     if halves is None:
         return "Whether the ranking helps to predict was not checked."
     own, same, random = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform", "random"))
-    kept = "the scores as weights" if halves.top is None else f"its top {halves.top}"
+    kept = "the scores as weights" if halves.top is None else top_of(halves.top)
     all_of = "equal weights" if halves.top is None else "all features"
     values = f"{halves.measure.title} {own} with {kept}, {same} with {all_of}, {random} with random rankings"
     better = "larger" if halves.measure.larger_is_better else "smaller"
@@ -117,11 +117,12 @@ def stability_sentence(subject: Subject) -> str:
     k, index = stability.k, stability.indices["top_k"].value
     word = next(word for limit, word in _STABLE if index >= limit)
     always = [stability.names[i] for i in stability.order[:k] if (stability.ranks[:, i] <= k).all()]
-    which = f"always among them: {listing(always, _BEST)}"
+    there = "first" if k == 1 else "among them"
+    which = f"always {there}: {listing(always, _BEST)}"
     if not always:
-        which = f"no feature is always among them; {_most_often(stability)}"
+        which = f"no feature is always {there}; {_most_often(stability)}"
     return (
-        f"With other examples, the top {k} would be {word} (index {index:.2f}; 1: always the same, 0: chance). "
+        f"With other examples, {top_of(k)} would be {word} (index {index:.2f}; 1: always the same, 0: chance). "
         f"Over {stability.drawn}, {which}."
     )
 
@@ -265,7 +266,7 @@ def advice(subject: Subject) -> list[str]:
         lines.append(f"First look at the data: {data.notes[0]}{more} (see Data check).")
     n, reason = subject.cut
     if 0 < n < len(ranking):
-        lines.append(f"To predict, keep the top {n}: {listing(ranking.top(n), _NAMED)} (see How many features).")
+        lines.append(f"To predict, keep {top_of(n)}: {listing(ranking.top(n), _NAMED)} (see How many features).")
     elif reason:
         lines.append(reason)
     relevant = ranking.relevant() if ranking.p_values is not None else []

@@ -69,15 +69,13 @@ class Section:
     Parameters
     ----------
     key : str
-        Its anchor; the template is ``<key>.html`` unless another one is named.
+        Its anchor; the template is ``<key>.html``.
     title : str
         Its heading.
     content : mapping
         What the template shows.
     left_out : str
         Why there is nothing to show; empty where there is.
-    template : str
-        File of the template.
     group : str
         The question that it answers, a heading in the list of sections.
     """
@@ -86,7 +84,6 @@ class Section:
     title: str
     content: Mapping[str, Any] = field(default_factory=dict)
     left_out: str = ""
-    template: str = ""
     group: str = ""
 
 
@@ -116,20 +113,6 @@ class Column:
     number: bool = False
     bars: Sequence[float] | None = None
     hint: str = ""
-
-
-def frame_columns(frame: Any, index: str, n: int = 4) -> list[Column]:
-    """Return the columns of a data frame of numbers, its index first.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from omnirank.report.page import frame_columns
-    >>> [column.cells for column in frame_columns(pd.DataFrame({"a": [0.25]}, index=["iris"]), "data", 2)]
-    [['iris'], ['0.25']]
-    """
-    columns = [Column(str(name), [digits(value, n) for value in frame[name]], number=True) for name in frame.columns]
-    return [Column(index, [str(name) for name in frame.index]), *columns]
 
 
 def digits(value: float, n: int = 4) -> str:
@@ -309,8 +292,7 @@ def write_page(path: PathLike, title: str, sections: Sequence[Section]) -> None:
     environment = _environment()
     bodies = []
     for section in sections:
-        template = section.template or f"{section.key}.html"
-        body = "" if section.left_out else environment.get_template(template).render(section.content)
+        body = "" if section.left_out else environment.get_template(f"{section.key}.html").render(section.content)
         bodies.append((section, body))
     text = environment.get_template("page.html").render(
         title=title, bodies=bodies, script=script, style=style, digest=digest

@@ -18,9 +18,7 @@ from omnirank.report.features import (
     by_target,
     groups,
     label_hierarchy,
-    pixels,
     redundant,
-    target_cards,
 )
 from omnirank.report.judgement import agreement, how_many, scores, significance, small_tree, stability, worth
 from omnirank.report.overview import data_check, schema, summary, supervision
@@ -32,9 +30,7 @@ from omnirank.report.subject import NO_DATA, Subject, fit_further, remade_ranker
 _SECTIONS: tuple[tuple[str, str, str, Callable[[Subject], Content]], ...] = (
     ("", "summary", "In short", summary),
     ("What matters", "features", "All features", all_features),
-    ("What matters", "pixels", "Features as pixels", pixels),
     ("What matters", "by-target", "Features by target", by_target),
-    ("What matters", "targets", "Target by target", target_cards),
     ("What matters", "hierarchy", "Label hierarchy", label_hierarchy),
     ("What matters", "groups", "Groups of features", groups),
     ("What matters", "redundant", "Features that say the same", redundant),
@@ -130,12 +126,12 @@ def write_report(
         # what was ranked in parts need not be the same to the last bit
         subject.repeats = None
     with drawing():
-        made = [(group, key, heading, make(subject)) for group, key, heading, make in _SECTIONS]
+        contents = [(group, key, heading, make(subject)) for group, key, heading, make in _SECTIONS]
     sections = [
         Section(key, heading, left_out=content, group=group)
         if isinstance(content, str)
         else Section(key, heading, content, group=group)
-        for group, key, heading, content in made
+        for group, key, heading, content in contents
         if content is not None
     ]
     write_page(path, title or f"{name}: which features matter", sections)

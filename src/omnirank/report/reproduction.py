@@ -8,7 +8,7 @@ from typing import Any
 from omnirank.core.immutable import thawed_json
 from omnirank.core.ranking.certainty import COPIES_TEST, OUT_OF_BAG_TEST
 from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.text import counted
+from omnirank.core.text import counted, top_of
 from omnirank.data.dataset import FileSource
 from omnirank.ensembles.plan import GrowingRules, features_per_node
 from omnirank.report.judgement import CORRECTION, p_value_test
@@ -92,7 +92,7 @@ def _judged(subject: Subject) -> list[str]:
     if halves is None:
         return []
     own, same = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform"))
-    how = "with scores as weights" if halves.top is None else f"by the top {halves.top} features"
+    how = "with scores as weights" if halves.top is None else f"by {top_of(halves.top)}"
     same_of = "equal weights" if halves.top is None else "all features"
     parts = [
         f"Rankings were judged by {counted(halves.judge.n_neighbors, 'nearest neighbour')}, {how}, on {halves.n} "
@@ -101,7 +101,7 @@ def _judged(subject: Subject) -> list[str]:
     if not subject.why_no_cut:
         parts.append(f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.")
     k, index = halves.stability.k, halves.stability.indices["top_k"].value
-    return [*parts, f"The stability of the top {k} over these halves was {index:.2f} (index of Nogueira et al.)."]
+    return [*parts, f"The stability of {top_of(k)} over these halves was {index:.2f} (index of Nogueira et al.)."]
 
 
 def references(subject: Subject) -> list[str]:
@@ -185,11 +185,11 @@ def changed_parameters(ranking: Ranking) -> dict[str, Any] | None:
     None where the method is not registered, or where the ranking does not keep what was given.
     """
     method = known_method(ranking)
-    found = thawed_json(ranking.parameters)
-    if method is None or found.get(_NOT_RECORDED) is not None:
+    recorded = thawed_json(ranking.parameters)
+    if method is None or recorded.get(_NOT_RECORDED) is not None:
         return None
     defaults = {name: known.default for name, known in inspect.signature(method.load()).parameters.items()}
-    changed = {name: value for name, value in found.items() if name in defaults and value != defaults[name]}
+    changed = {name: value for name, value in recorded.items() if name in defaults and value != defaults[name]}
     seed = seed_of(ranking)
     if "random_state" in defaults and seed is not None:
         changed["random_state"] = seed

@@ -19,7 +19,6 @@ from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import share_remarks
-from omnirank.evaluation.cross import top_sizes
 from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.evaluation.stability import Stability
 from omnirank.rankers.refits import fresh_copy, run_refits
@@ -31,8 +30,6 @@ AGAIN, HALVES, SHUFFLED, OTHERS, TREE = "ranking again", "halves", "shuffled tar
 NO_DATA = "the data were not given: Ranking.report(path, data), omnirank report RANKING --data FILE"
 # Pairs of halves: five, as in the 5x2 cross-validation of Dietterich (1998).
 _N_PAIRS = 5
-# Rankings of fewer trees that show how the ranking settled.
-_N_STAGES = 6
 # A tree that fits a page.
 _TREE_FEATURES, _TREE_DEPTH, _TREE_LEAVES = 30, 3, 20
 _SHUFFLED_KEY = 2**31 + 13
@@ -71,8 +68,6 @@ class Subject:
         Why there are no data.
     database : RelationalDataset or None
         What was ranked, if it is several tables.
-    stages : dict of int to Ranking
-        Rankings after fewer trees or iterations.
     halves : Halves or None
         Rankings of halves, judged.
     shuffled : ndarray or None
@@ -97,7 +92,6 @@ class Subject:
     same_data: bool = True
     no_data: str = NO_DATA
     database: RelationalDataset | None = None
-    stages: dict[int, Ranking] = field(default_factory=dict)
     halves: Halves | None = None
     shuffled: np.ndarray | None = None
     others: dict[str, Ranking] = field(default_factory=dict)
@@ -286,13 +280,10 @@ class _FurtherFits:
         self.entropy = root_entropy(own if own is not None else 0)
 
     def again(self) -> None:
-        """Rank again, with p values where the method has some, and keep the rankings of fewer trees on the way."""
+        """Rank again, with p values where the method has some."""
         subject, ranker = self.subject, self.ranker
         if subject.ranking.p_values is None and hasattr(ranker, "with_p_values"):
             ranker = ranker.with_p_values() or ranker
-        sizes = self._stages(ranker)
-        if sizes:
-            ranker = ranker.set_params(**{ranker.replicates: sizes})
         fitted = clone(ranker).fit(self.data)
         before, now = subject.ranking, fitted.ranking_
         if not hasattr(subject.ranker, "ranking_"):
@@ -303,16 +294,7 @@ class _FurtherFits:
             return
         if before.p_values is None and now.p_values is not None:
             subject.ranking = replace(before, p_values=now.p_values, p_value_test=now.p_value_test)
-        subject.stages = {size: fitted._ranking_at(**{fitted.replicates: size}) for size in sizes}
         subject.others |= {name: other for name, other in fitted.rankings_.items() if name != before.method}
-
-    def _stages(self, ranker: Any) -> list[int]:
-        """Numbers of trees or iterations at which the ranking is looked at, up to those that were made."""
-        counts = getattr(ranker, "replicates", None)
-        n = self.subject.ranking.parameters.get(counts) if counts else None
-        if not isinstance(n, int) or n < 4 or ranker.get_params(deep=False).get(counts) != n:
-            return []
-        return [size for size in top_sizes(n) if size > 1][-_N_STAGES:]
 
     def tree(self) -> None:
         """Grow a small tree over the top features."""

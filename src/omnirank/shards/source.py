@@ -83,7 +83,7 @@ class ShardSource:
     def __init__(self, source: Any, nominal: ColumnChoice | None = None, max_memory: int | str | None = None) -> None:
         self.parts: list[Part] = parts_of(source)
         self.columns = agreed_columns(self.parts, nominal)
-        self.max_memory = memory_size() // 8 if max_memory is None else memory_amount(max_memory, "max_memory")
+        self.max_memory = memory_size() // 8 if max_memory is None else memory_amount(max_memory)
         self.folder = _folder_of(source, self.parts)
 
     @cached_property

@@ -60,7 +60,7 @@ class Case:
         """Return the codes (-1 = unknown) of a nominal variable, and the predicted frequencies of its levels."""
         own = self.truth.variable == variable
         actual = self.truth.matrix[:, own]
-        codes = np.where(np.isnan(actual[:, 0]), -1, np.argmax(actual, axis=1))
+        codes = np.where(np.isnan(actual).any(axis=1), -1, first_largest(actual))
         return codes, self.means[:, own]
 
     def numbers(self, variables: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

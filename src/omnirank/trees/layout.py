@@ -559,6 +559,8 @@ def sparse_codes(matrix: Any, levels: Sequence[Levels | None]) -> Any:
     >>> codes = sparse_codes(sparse.csc_array([[0.0, 2.5], [1.0, -1.0]]), [None, None])
     >>> codes.codes.tolist(), codes.zero.tolist()
     ([1, 2, 0], [0, 1])
+    >>> sparse_codes(sparse.csc_array([[2.0], [0.0]]), [None]).values.tolist()
+    [0.0, 2.0]
     """
     from omnirank.trees.kernels.cells import Cells, flag
 

@@ -240,7 +240,7 @@ class Hierarchy(PickledWithoutCaches):
                     order.append(child)
         if len(order) < len(self):
             names = [repr(name) for name, n_parents in zip(self.labels, waiting, strict=True) if n_parents > 0]
-            raise DataError(f"the hierarchy has a cycle, at or above the labels {', '.join(names[:_MOST_SHOWN])}")
+            raise DataError(f"the hierarchy has a cycle, at or below the labels {', '.join(names[:_MOST_SHOWN])}")
         return _frozen(np.array(order, dtype=np.intp))
 
     @cached_property

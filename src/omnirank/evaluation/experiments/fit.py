@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import inspect
 import math
-import os
 import re
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,54 +25,18 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
 from omnirank.ensembles.plan import PRIVATE_RULES
 from omnirank.ensembles.scores import SCORES
-from omnirank.evaluation.cross import FoldParts, RankedEnsemble, judge, judge_folds, over_folds
-from omnirank.evaluation.experiments.store import canonical_json, code_version, content_key, sources_hash
+from omnirank.evaluation.cross import FoldParts, judge, judge_folds, over_folds
+from omnirank.evaluation.experiments.store import canonical_json, content_key, sources_hash
 from omnirank.evaluation.folds import Fold, labelled_folds, make_folds
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 
-if TYPE_CHECKING:
-    from omnirank.relational.dataset import RelationalDataset
-
-
-# What one fit of a relational ranker gives.
-_OF_RELATIONS = ("importance", "by")
-
 # Learners that are judged by their own predictions: an estimator for classes and labels, and one for numbers.
 PREDICTORS = {
     "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),
     "pct-forest": ("omnirank.ensembles.pct", "PCTForestClassifier", "PCTForestRegressor"),
-    "relational-tree": ("omnirank.relational", "RelationalTree", "RelationalTree"),
-    "relational-forest": ("omnirank.relational", "RelationalForest", "RelationalForest"),
-    "relational-boosting": ("omnirank.relational", "RelationalBoosting", "RelationalBoosting"),
 }
-
-
-def data_of(use: str) -> str:
-    """Return what data a method or predictor takes: a "table", or "relational" data.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.experiments.fit import data_of
-    >>> data_of("genie3"), data_of("relational-genie3"), data_of("relational-tree")
-    ('table', 'relational', 'relational')
-    """
-    if use in PREDICTORS:
-        return "relational" if use.startswith("relational-") else "table"
-    return get_method(use).data
-
-
-def predicts_itself(use: str) -> bool:
-    """Whether a method is judged by its own predictions, and not by those of neighbours.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.experiments.fit import predicts_itself
-    >>> predicts_itself("pct"), predicts_itself("relational-genie3"), predicts_itself("genie3")
-    (True, True, False)
-    """
-    return use in PREDICTORS or data_of(use) == "relational"
 
 
 def make(use: str, parameters: Mapping[str, Any], seed: int, *, single_target: bool = False) -> Any:
@@ -167,7 +129,6 @@ def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     settings, ranker = dict(registered.parameters) | parameters, registered.load()
     full = {name: known.default for name, known in inspect.signature(ranker).parameters.items()} | settings
     shared = ranker._one_fit_gives(full) if issubclass(ranker, BaseRanker) else ()
-    shared = _OF_RELATIONS if registered.data == "relational" else shared
     # for single targets only the scores are kept for all of them together
     taken = {name: full[name] for name in shared if name == "importance" or not method.get("single_target")}
     own = {name: value for name, value in settings.items() if name not in taken}
@@ -194,9 +155,6 @@ def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Any, seed
     if method["use"] in PREDICTORS:
         predictor = make_predictor(method["use"], train.task, method["parameters"], seed).fit(train)
         return dict.fromkeys(methods, predictor)
-    if data_of(method["use"]) == "relational":
-        ranker = make(method["use"], fit["parameters"], seed).fit(train)
-        return {key: RankedEnsemble(ranker._ranking_at(**part[1]), ranker.model_) for key, part in parts.items()}
     if not taken:
         ranking = make(method["use"], method["parameters"], seed, single_target=single).fit(train).ranking_
         return dict.fromkeys(methods, ranking)
@@ -267,9 +225,6 @@ def _models(methods: Mapping[str, dict[str, Any]], train: Dataset, seed: int) ->
 
 # -- the jobs of one fit --------------------------------------------------------------------------
 
-# What this process has fitted before, and how many examples are enough to compile what a fit needs.
-_warm: set[str] = set()
-_FEW = 40
 # The users' code that this process has imported, by method and task.
 _own: dict[tuple[str, str], str] = {}
 
@@ -327,11 +282,6 @@ class _Fitted(NamedTuple):
 
 
 def _prepare(order: Mapping[str, Any]) -> None:
-    if order["code"] not in (None, code_version()):
-        raise OmnirankError(
-            f"this worker runs omnirank {code_version()}, the study {order['code']}: install the same version on all "
-            "machines"
-        )
     for module in order["modules"]:
         import_module(module)
 
@@ -356,7 +306,6 @@ def _parts(spec: Mapping[str, Any]) -> FoldParts:
 
 def _fitted(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> dict[str, _Fitted]:
     """Fit once for all jobs; where that fails, each on its own, so that one does not fail the others."""
-    _warm_up(specs, train)
     start = time.perf_counter()
     try:
         methods = {key: _method(spec, train) for key, spec in specs.items()}
@@ -367,20 +316,6 @@ def _fitted(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> dict[str,
         if len(specs) == 1:
             return {key: _Fitted(None, 0.0, error) for key in specs}
     return {key: fitted for key, spec in specs.items() for key, fitted in _fitted({key: spec}, train).items()}
-
-
-def _warm_up(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> None:
-    """Fit to a few examples where this process fits the like for the first time: compiling is not part of the time."""
-    first = next(iter(specs.values()))
-    fit = fit_parts(first["method"])[0]
-    mark = canonical_json([fit, first["data"]["fingerprint"]])
-    ours = str(fit.get("ranker", "omnirank.")).startswith("omnirank.")
-    if mark in _warm or "grid" in first["method"] or not ours or train.n_examples <= 2 * _FEW:
-        return
-    _warm.add(mark)
-    rows = np.concatenate([np.flatnonzero(mask)[:_FEW] for mask in (train.labelled, ~train.labelled)])
-    with suppress(Exception):  # too few examples for the method, perhaps
-        models_of_one_fit({key: spec["method"] for key, spec in specs.items()}, train.take(rows), first["seed"])
 
 
 def _method(spec: Mapping[str, Any], train: Dataset) -> Mapping[str, Any]:
@@ -419,7 +354,7 @@ def _result(figures: Mapping[str, float], fitted: _Fitted, parts: FoldParts, kee
         "seconds": fitted.seconds,
         "n_test": parts.n_judged,
     }
-    ranking = fitted.model.ranking if isinstance(fitted.model, RankedEnsemble) else fitted.model
+    ranking = fitted.model
     if keep_ranking and isinstance(ranking, Ranking):
         result["ranking"] = {name: list(getattr(ranking, name)) for name in ("names", "constant")}
         result["ranking"]["scores"] = ranking.scores.tolist()
@@ -428,21 +363,12 @@ def _result(figures: Mapping[str, float], fitted: _Fitted, parts: FoldParts, kee
 
 def _failure(error: Exception) -> dict[str, Any]:
     text = " ".join(f"{type(error).__name__}: {error}".split())
-    out_of_memory = isinstance(error, MemoryError)
-    return {
-        "error": f"out of memory: {text}" if out_of_memory else text,
-        "traceback": "".join(traceback.format_exception(error)),
-        "out_of_memory": out_of_memory,
-    }
+    return {"error": text, "traceback": "".join(traceback.format_exception(error))}
 
 
 # -- data sets -------------------------------------------------------------------------------------
 
 
-# What names the data, and the constructor that reads them.
-SOURCES = {"folder": "from_folder", "database": "from_database", "facts": "from_facts"}
-# What no plan can write, or the plan says by other means.
-_NOT_FOR_PLANS = ("path", "source", "facts", "target_facts", "settings", "hierarchy", "like", "name")
 # ${NAME}, or ${NAME:-what stands for it where it is not set}
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 # The data set of this process, by its source and the stamps of its files.
@@ -451,9 +377,9 @@ _held: dict[str, Loaded] = {}
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A Dataset or RelationalDataset in memory; ``test`` where the test examples have a file of their own."""
+    """A Dataset in memory; ``test`` where the test examples have a file of their own."""
 
-    dataset: Any
+    dataset: Dataset
     test: Dataset | None = None
     _folds: dict[str, list[Fold]] = field(default_factory=dict, repr=False)
 
@@ -513,8 +439,6 @@ class Loaded:
 
 def missing_files(source: Mapping[str, Any]) -> list[str]:
     """Return the files of a data source that are not there."""
-    if "relational" in source:
-        return [path for path in _files(source) if not Path(path).exists()]
     named = [*_files(source), source.get("options", {}).get("labels")]
     return [path for path in named if path is not None and not Path(path).is_file()]
 
@@ -525,8 +449,7 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     Parameters
     ----------
     source : mapping
-        ``{"sample": name, "n_irrelevant": count}``, ``{"path": file, "more": files, "test": file, "options": ...}`` or
-        ``{"relational": ..., "options": ...}``, see `DataEntry.source`.
+        ``{"sample": name, "n_irrelevant": count}`` or ``{"path": file, "more": files, "test": file, "options": ...}``.
 
     Examples
     --------
@@ -548,8 +471,6 @@ def _read(source: Mapping[str, Any]) -> Loaded:
 
     if "sample" in source:
         return Loaded(load_sample(source["sample"], source.get("n_irrelevant", 0)), None)
-    if "relational" in source:
-        return Loaded(load_relational(source), None)
     options = source["options"]
     dataset = join_examples([load(path, **options) for path in (source["path"], *source.get("more", ()))])
     return Loaded(dataset, load(source["test"], **options) if "test" in source else None)
@@ -557,8 +478,6 @@ def _read(source: Mapping[str, Any]) -> Loaded:
 
 def _files(source: Mapping[str, Any]) -> list[str]:
     """The data files of a source."""
-    if "relational" in source:
-        return files_of(source["relational"])
     named = (source.get("path"), *source.get("more", ()), source.get("test"))
     return [path for path in named if path is not None]
 
@@ -570,59 +489,6 @@ def _stamp(path: str) -> tuple[int, int]:
     except OSError as error:
         raise DataError(f"the data file {path!r} cannot be read: {error.strerror}") from None
     return status.st_mtime_ns, status.st_size
-
-
-# -- several tables -------------------------------------------------------------------------------
-
-
-def relational_options(kind: str) -> tuple[str, ...]:
-    """Return the keys that say how a source of some kind is read.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.experiments.fit import relational_options
-    >>> relational_options("facts")
-    ('types', 'duplicates', 'task', 'exclude', 'encoding')
-    """
-    from omnirank.relational.dataset import RelationalDataset
-
-    known = inspect.signature(getattr(RelationalDataset, SOURCES[kind])).parameters
-    return tuple(name for name in known if name not in _NOT_FOR_PLANS)
-
-
-def load_relational(source: Mapping[str, Any]) -> RelationalDataset:
-    """Read a relational data source.
-
-    Parameters
-    ----------
-    source : mapping
-        ``relational`` (``folder``, ``database``, or ``facts`` with ``target_facts`` and perhaps ``settings``) and
-        ``options``. The URL of a database may hold ``${NAME}``: environment variables, whose values are not recorded.
-    """
-    from omnirank.relational.dataset import RelationalDataset
-
-    named, options = source["relational"], dict(source["options"])
-    if "keys" in options:  # TOML has no null
-        options["keys"] = {of: None if key == "" else key for of, key in options["keys"].items()}
-    if "folder" in named:
-        return RelationalDataset.from_folder(named["folder"], **options)
-    if "database" in named:
-        url = with_variables(named["database"], os.environ.get, "database")
-        if "target" not in options:
-            raise DataError("a database has no schema file that names the target: give target = 'table.column'")
-        return RelationalDataset.from_database(url, **options)
-    target = named["target_facts"]
-    pair = target if isinstance(target, str) else (target[0], target[1])
-    return RelationalDataset.from_facts(named["facts"], pair, named.get("settings"), **options)
-
-
-def files_of(named: Mapping[str, Any]) -> list[str]:
-    """Return the files of a relational source: all files of a folder, none of a database."""
-    if "folder" in named:
-        folder = Path(named["folder"])
-        return [str(path) for path in sorted(folder.iterdir())] if folder.is_dir() else [str(folder)]
-    files = [named.get("facts", []), named.get("target_facts", []), named.get("settings", [])]
-    return [path for one in files for path in ([one] if isinstance(one, str) else one)]
 
 
 def with_variables(text: str, value_of: Callable[[str], str | None], what: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from omnirank.core.errors import ParameterError
 from omnirank.core.registry import get_method
 from omnirank.evaluation.evaluate import OF_MEASURES
-from omnirank.evaluation.experiments.fit import PREDICTORS, Loaded, data_of, fit_parts, own_code, predicts_itself
+from omnirank.evaluation.experiments.fit import PREDICTORS, Loaded, fit_parts, own_code
 from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, StudyPlan
 from omnirank.evaluation.experiments.store import Job, Member, column_name, content_key
 from omnirank.evaluation.folds import Fold
@@ -27,7 +26,6 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
     loaded : Loaded
         What is in it.
     """
-    _check_data(plan, entry)
     data = {"source": entry.source, "fingerprint": loaded.fingerprint}
     own = {method.use: own_code(method.use, loaded.dataset.task) for method in plan.methods}
     for seed in plan.seeds:
@@ -40,26 +38,11 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
                         yield place, _job(plan, data, fold, specification, evaluation, seed, own[method.use])
 
 
-def _check_data(plan: StudyPlan, entry: DataEntry) -> None:
-    """Refuse methods that do not take such data, before anything runs."""
-    kind = "table" if entry.relational is None else "relational"
-    advice = "put them into different plans"
-    for method in plan.methods:
-        if data_of(method.use) == "relational" != kind:
-            raise ParameterError(f"method {method.name!r} takes several linked tables, not one: {advice}")
-        if data_of(method.use) == "table" != kind:
-            advice += ", or make one table by 'omnirank features'"
-            raise ParameterError(f"method {method.name!r} takes one table, not several: {advice}")
-        if method.single_target and kind == "relational":
-            raise ParameterError(f"method {method.name!r}: single_target is for methods that take one table")
-
-
 def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str, int, dict[str, Any]]]:
     """How a method is judged: the number of top features where there are several, that of neighbours, all in detail."""
-    if predicts_itself(method.use):
+    if method.use in PREDICTORS:
         return [("", 0, {name: value for name, value in evaluation.parameters.items() if name in OF_MEASURES})]
-    named = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
-    same = {name: value for name, value in named.items() if value is not None} | dict(evaluation.parameters)
+    same = dict(evaluation.parameters)
     tops = same.get("top")
     sized = [(f"top={top}", same | {"top": top}) for top in tops] if isinstance(tops, list) else [("", same)]
     counts: list[tuple[int, dict[str, Any]]] = [(k, {"n_neighbors": k}) for k in evaluation.n_neighbors] or [(0, {})]
@@ -89,8 +72,7 @@ def _job(
     # What decides the results, and not where it comes from: files may move, schemes may get more folds.
     content = spec | {"data": data["fingerprint"], "fold": fold.digest}
     key = content_key(content | {"method": spec["method"] | _registered(method["use"])})
-    alone = not plan.share_fits or "grid" in method
-    fit = key if alone else content_key(content | {"method": fit_parts(method)[0], "evaluation": {}})
+    fit = key if "grid" in method else content_key(content | {"method": fit_parts(method)[0], "evaluation": {}})
     return Job(key, fit, spec)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from omnirank.core.errors import DataTypeError, FileFormatError, OmnirankError, ParameterError
 from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
-from omnirank.core.registry import get_method, methods
+from omnirank.core.registry import methods
 from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.load import load
@@ -22,10 +22,8 @@ from omnirank.data.samples import list_samples
 from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS, evaluate
 from omnirank.evaluation.experiments.fit import (
     PREDICTORS,
-    SOURCES,
     known_parameters,
     make,
-    relational_options,
     with_variables,
 )
 from omnirank.evaluation.experiments.store import canonical_json, code_version, column_name
@@ -46,7 +44,7 @@ _QUOTED = Domain((), (lambda value: isinstance(value, str),), ("a text in quotat
 
 @dataclass(frozen=True)
 class DataEntry:
-    """A data set of the plan: a sample, a file, files to train (``more`` after ``path``) and one to test, or tables."""
+    """A data set of the plan: a sample, a file, or files to train (``more`` after ``path``) and one to test."""
 
     name: str
     sample: str | None = None
@@ -54,7 +52,6 @@ class DataEntry:
     path: Path | None = None
     test: Path | None = None
     more: tuple[Path, ...] = ()
-    relational: Mapping[str, Any] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -63,8 +60,6 @@ class DataEntry:
         if self.sample is not None:
             noise = {"n_irrelevant": self.n_irrelevant} if self.n_irrelevant else {}
             return {"sample": self.sample} | noise
-        if self.relational is not None:
-            return {"relational": dict(self.relational), "options": dict(self.options)}
         files: dict[str, Any] = {"path": str(self.path)} | ({} if self.test is None else {"test": str(self.test)})
         if self.more:
             files["more"] = [str(path) for path in self.more]
@@ -113,9 +108,7 @@ class FoldScheme:
 class Evaluation:
     """How a ranking is judged: by the predictions of neighbours in a distance that weighs features by it."""
 
-    predictor: str | None = None
     n_neighbors: tuple[int, ...] = ()
-    neighbors: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -139,8 +132,6 @@ class StudyPlan:
         Version of the code that is part of every job's key.
     modules : tuple of str
         Modules to import, for the methods that they register.
-    share_fits : bool
-        Whether scores, sizes and numbers of neighbours that one fit gives come from one fit.
     keep_rankings : bool
         Whether the store keeps the scores of the features.
     """
@@ -155,7 +146,6 @@ class StudyPlan:
     evaluation: Evaluation
     code: str
     modules: tuple[str, ...]
-    share_fits: bool
     keep_rankings: bool
 
     @property
@@ -309,7 +299,7 @@ def _twice(names: Sequence[Any]) -> Any:
 def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
     """Turn the tables of a file into a checked plan."""
     whole = _Table(content, str(path), ("study", "data", "method", "folds", "evaluation"))
-    known = ("name", "seeds", "measures", "folder", "code", "modules", "share_fits", "keep_rankings")
+    known = ("name", "seeds", "measures", "folder", "code", "modules", "keep_rankings")
     study = _single(whole, "study", known)
     modules = study.texts("modules")
     for module in modules:
@@ -329,7 +319,6 @@ def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
         evaluation=_evaluation(_single(whole, "evaluation")),
         code=study.text("code", code_version()),
         modules=modules,
-        share_fits=study.flag("share_fits", True),
         keep_rankings=study.flag("keep_rankings"),
     )
     _check_names(plan)
@@ -394,13 +383,10 @@ def _measures(table: _Table, key: str) -> tuple[str, ...]:
 
 
 def _data(table: _Table, folder: Path) -> DataEntry:
-    sources = [key for key in ("sample", "path", "train", *SOURCES) if key in table]
+    sources = [key for key in ("sample", "path", "train") if key in table]
     if len(sources) != 1:
-        several = ", ".join(SOURCES)
-        raise table.error(f"give one of sample, path or train (with test); of several tables {several}")
+        raise table.error("give one of sample, path or train (with test)")
     kind = sources[0]
-    if kind in SOURCES:
-        return _relational(kind, table, folder)
     if (kind == "train") != ("test" in table):
         raise table.error("train and test come together; a single file is a path")
     if kind == "sample":
@@ -420,25 +406,6 @@ def _data(table: _Table, folder: Path) -> DataEntry:
         options["labels"] = str(folder / table.text("labels"))
     name = table.text("name", file.name.partition(".")[0])
     return DataEntry(name, path=file, test=test, more=tuple(more), options=options)
-
-
-def _relational(kind: str, table: _Table, folder: Path) -> DataEntry:
-    """A data set of several tables; the URL of a database stays as it is written."""
-    own = ("facts", "target_facts", "settings") if kind == "facts" else (kind,)
-    options = _options(table, ("name", *own), relational_options(kind))
-    if kind == "facts" and "target_facts" not in table:
-        raise table.error("facts and target_facts come together")
-    named: dict[str, Any] = {}
-    for key in own:
-        if key not in table:
-            continue
-        if isinstance(table.content[key], list) and key != "settings":
-            named[key] = [str(folder / name) for name in table.texts(key)]
-        else:
-            named[key] = table.text(key) if key == "database" else str(folder / table.text(key))
-    first = named[kind] if isinstance(named[kind], str) else named[kind][0]
-    name = table.text("name", Path(first).name.partition(".")[0])
-    return DataEntry(name, relational=named, options=options)
 
 
 def _options(table: _Table, own: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
@@ -476,13 +443,7 @@ def _methods(table: _Table) -> list[MethodEntry]:
 
 def _method_name(use: str, table: _Table) -> str:
     """The name of a method of the registry, or of a predictor."""
-    if use in PREDICTORS:
-        return use
-    try:
-        return get_method(use).name
-    except ParameterError:
-        known = (*(method.name for method in methods()), *PREDICTORS)
-        return str(table.checked("use", use, choice(*known)))
+    return str(table.checked("use", use, choice(*(method.name for method in methods()), *PREDICTORS)))
 
 
 def _check_parameters(entry: MethodEntry, table: _Table) -> None:
@@ -543,17 +504,13 @@ def _evaluation(table: _Table) -> Evaluation:
     """How rankings are judged; a value that cannot be meant is refused at once."""
     table.refuse_others([name for name in inspect.signature(evaluate).parameters if name not in _NOT_OF_EVALUATION])
     domains = {"variant": choice(*VARIANTS), "variance": choice(*VARIANCES), "threshold": number(0, 1)}
-    domains |= {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO}
+    domains |= {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO, "predictor": choice(*NEIGHBOR_PREDICTORS)}
+    domains["neighbors"] = choice(*NEIGHBORS)
     parameters = {key: table.get(key, domain) for key, domain in domains.items() if key in table}
     tops = table.counts("top", least=1)
     if tops:
         parameters["top"] = list(tops) if len(tops) > 1 else tops[0]
-    return Evaluation(
-        predictor=table.get("predictor", choice(*NEIGHBOR_PREDICTORS)),
-        n_neighbors=table.counts("n_neighbors", least=1),
-        neighbors=table.get("neighbors", choice(*NEIGHBORS)),
-        parameters=parameters,
-    )
+    return Evaluation(table.counts("n_neighbors", least=1), parameters)
 
 
 def _shown(value: Any) -> str:

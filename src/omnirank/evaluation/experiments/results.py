@@ -79,6 +79,10 @@ class StudyResults:
         """Numbers of labelled examples; [0] where no labels were hidden."""
         return sorted({int(count) for count in self.jobs["labelled"]})
 
+    def _with_all_choices(self) -> StudyResults:
+        """The study with all combinations of grids of which the best are reported."""
+        return replace(self, facts=self.facts | {"best_of_grid": []})
+
     def means(self, measure: str | None = None) -> pd.DataFrame:
         """Return the means over folds and seeds: data, method, labelled, neighbors, measure, mean, n.
 
@@ -171,11 +175,13 @@ class StudyResults:
             As in `table`.
         over : str
             "labelled" (the number of labelled examples) or a parameter with several numbers in the grid of a method,
-            such as "top", "n_trees" or "supervision". Methods without it have the same value everywhere.
+            such as "top", "n_trees" or "supervision". Methods without it have the same value everywhere. Of grids with
+            ``select = "best"`` all combinations are returned.
         deviations : bool
             Whether to return standard deviations over the seeds instead.
         """
-        read = self.deviations if deviations else self.table
+        study = self if over == "labelled" else self._with_all_choices()
+        read = study.deviations if deviations else study.table
         if over == "labelled":
             tables: dict[Any, pd.DataFrame] = {n: read(measure, neighbors, n) for n in self.labelled_counts}
         else:
@@ -192,6 +198,8 @@ class StudyResults:
     ) -> Axes:
         """Draw the curves of one data set, with bands of one standard deviation over the seeds where there are several.
 
+        Of a grid with ``select = "best"`` the combination that is reported is marked.
+
         Parameters
         ----------
         measure, neighbors, over
@@ -206,11 +214,21 @@ class StudyResults:
         curve = self.curves(measure, neighbors, over)[data]
         way, axis = MEASURES[measure].larger_is_better, _AXES.get(over, over)
         where = curve.index.to_numpy()
-        made = [Curve(where, curve[name].to_numpy(), measure, axis, way, str(name)) for name in curve.columns]
+        curves = [Curve(where, curve[name].to_numpy(), measure, axis, way, str(name)) for name in curve.columns]
+        if over != "labelled":
+            options = {"chosen": [self._reported(curve, str(name), way) for name in curve.columns]} | options
         if self.jobs["seed"].nunique() > 1:
             spread = self.curves(measure, neighbors, over, deviations=True)[data]
             options = {"errors": [spread[name].to_numpy() for name in curve.columns]} | options
-        return plot_curves(made, **options)
+        return plot_curves(curves, **options)
+
+    def _reported(self, curve: pd.DataFrame, name: str, larger_is_better: bool) -> float | None:
+        """Where a curve has the best value of a grid of which only that is reported."""
+        grid = curve[[column for column in curve if _method(str(column)) == _method(name)]].to_numpy()
+        if _method(name) not in self.facts["best_of_grid"] or np.isnan(grid).all():
+            return None
+        best = np.nanmax(grid) if larger_is_better else np.nanmin(grid)
+        return next((float(place) for place in curve.index.to_numpy()[curve[name] == best]), None)
 
     def ranks(self, measures: Sequence[str] | None = None, neighbors: int | None = None) -> pd.DataFrame:
         """Return average ranks: a row per method, in the order of the plan, and a column per measure; "seconds" is one.
@@ -229,6 +247,8 @@ class StudyResults:
     def rank_grid(self, measure: str, rows: str, columns: str, neighbors: int | None = None) -> pd.DataFrame:
         """Return the average ranks of a grid's combinations, by two of its parameters, for `omnirank.plots.plot_grid`.
 
+        Combinations are ranked among each other and all other methods, also of a grid with ``select = "best"``.
+
         Parameters
         ----------
         measure, neighbors
@@ -236,7 +256,7 @@ class StudyResults:
         rows, columns : str
             Two parameters of a grid; of others the ranks are averaged.
         """
-        ranks = self.compare(measure, neighbors).average_ranks
+        ranks = self._with_all_choices().compare(measure, neighbors).average_ranks
         settings = [_settings(str(name)) for name in ranks.index]
         both = [i for i, own in enumerate(settings) if rows in own and columns in own]
         if not both:
@@ -478,13 +498,15 @@ def _settings(column: str) -> dict[str, str]:
     return dict(_SETTING.findall(column.rpartition(" (")[2].removesuffix(")"))) if " (" in column else {}
 
 
+def _method(column: str) -> str:
+    """The method of a column."""
+    return column.rpartition(" (")[0] if _settings(column) else column
+
+
 def _without(column: str, name: str) -> str:
     """The name of a column without one of its settings."""
-    settings = _settings(column)
-    if name not in settings:
-        return column
-    others = " ".join(f"{key}={value}" for key, value in settings.items() if key != name)
-    return column_name(column.rpartition(" (")[0], others)
+    others = " ".join(f"{key}={value}" for key, value in _settings(column).items() if key != name)
+    return column_name(_method(column), others)
 
 
 def _number(text: str) -> float | str:
@@ -515,17 +537,18 @@ class PlanOrder:
         return self.data(member.data), self.column(column_name(member.method, member.choice)), member
 
 
-def shown_numbers(table: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
-    """Return the cells as text with that many significant digits; empty where a value is missing.
+def shown_numbers(table: pd.DataFrame, deviations: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the cells as text with four significant digits, and deviations with two; empty where a value is missing.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from omnirank.evaluation.experiments.results import shown_numbers
-    >>> shown_numbers(pd.DataFrame({"a": [0.123456, None]})).values.tolist()
-    [['0.1235'], ['']]
+    >>> shown_numbers(pd.DataFrame({"a": [0.123456, None]}), pd.DataFrame({"a": [0.0123, None]})).values.tolist()
+    [['0.1235 ± 0.012'], ['']]
     """
-    return table.map(lambda value: "" if math.isnan(value) else f"{value:.{digits}g}")
+    shown = table.map(lambda value: "" if math.isnan(value) else f"{value:.4g}")
+    return shown if deviations is None else shown + deviations.map(lambda sd: "" if math.isnan(sd) else f" ± {sd:.2g}")
 
 
 def best_in_rows(table: pd.DataFrame, larger_is_better: bool) -> pd.DataFrame:
@@ -534,8 +557,12 @@ def best_in_rows(table: pd.DataFrame, larger_is_better: bool) -> pd.DataFrame:
     return table.eq(best, axis=0)
 
 
-def markdown_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
+def markdown_table(
+    table: pd.DataFrame, larger_is_better: bool | None = None, deviations: pd.DataFrame | None = None
+) -> str:
     """Return a table as Markdown, the best value of each row in bold where a direction is given.
+
+    Deviations, if given, are shown after the values.
 
     Examples
     --------
@@ -546,12 +573,16 @@ def markdown_table(table: pd.DataFrame, larger_is_better: bool | None = None) ->
     | --- | ---: | ---: |
     | iris | **0.5** | 0.25 |
     """
-    cells = _marked(table, larger_is_better, "**{}**")
+    cells = _marked(table, larger_is_better, "**{}**", deviations)
     return "\n".join(markdown_lines(["data set", *map(str, table.columns)], cells))
 
 
-def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
+def latex_table(
+    table: pd.DataFrame, larger_is_better: bool | None = None, deviations: pd.DataFrame | None = None
+) -> str:
     r"""Return a table as a LaTeX tabular, the best value of each row in bold where a direction is given.
+
+    Deviations, if given, are shown after the values.
 
     Examples
     --------
@@ -566,14 +597,17 @@ def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> st
     \hline
     \end{tabular}
     """
-    cells = _marked(table, larger_is_better, r"\textbf{{{}}}")
+    cells = _marked(table, larger_is_better, r"\textbf{{{}}}", deviations)
     header = ["data set", *(latex_text(str(name)) for name in table.columns)]
-    return "\n".join(latex_lines(header, ([latex_text(name), *row] for name, *row in cells)))
+    lines = latex_lines(header, ([latex_text(name), *row] for name, *row in cells))
+    return "\n".join(lines).replace("±", r"$\pm$")
 
 
-def _marked(table: pd.DataFrame, larger_is_better: bool | None, mark: str) -> list[list[str]]:
+def _marked(
+    table: pd.DataFrame, larger_is_better: bool | None, mark: str, deviations: pd.DataFrame | None
+) -> list[list[str]]:
     """The rows as text: name of the data set and cells."""
-    shown = shown_numbers(table)
+    shown = shown_numbers(table, deviations)
     if larger_is_better is not None:
         shown = shown.where(~best_in_rows(table, larger_is_better), shown.map(mark.format))
     return [[str(name), *row] for name, row in zip(shown.index, shown.to_numpy().tolist(), strict=True)]

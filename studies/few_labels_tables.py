@@ -1,37 +1,22 @@
-"""Write the tables of the pages on few labels and on defaults from the figures beside them.
-
-    python studies/scripts/tables.py
-
-Replaces what stands between ``<!-- table NAME -->`` and ``<!-- end -->`` in studies/*.md.
-"""
+"""The tables on few labels: rankings, single trees and forests, and the rules that choose the level of supervision."""
 
 from __future__ import annotations
 
 import json
-import re
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from table_parts import HERE, markdown
 
 from omnirank.evaluation.statistics import wilcoxon_test
 
-PAGES = Path(__file__).parent.parent
-FIGURES = PAGES / "results"
-BENCHMARKS = PAGES.parent / "benchmarks" / "results"
+BENCHMARKS = HERE.parent / "benchmarks" / "results"
 CLEAR = 2.57
 
 
 def read(name: str) -> pd.DataFrame:
-    """Return one file of figures."""
-    return pd.read_csv(FIGURES / f"{name}.csv")
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Return a table; the first column holds words, the others numbers."""
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    """Return one file of results."""
+    return pd.read_csv(HERE / "results" / f"{name}.csv")
 
 
 def difference(mean: float, sem: float) -> str:
@@ -130,20 +115,60 @@ def levels_by_count() -> str:
 
 
 def published() -> str:
-    """Differences in the published set-up beside the printed ones."""
-    ours = read("few_labels_published").set_index(["set", "measure", "neighbors"])
+    """Differences in the published set-up, the printed ones in parentheses."""
+    ours = pd.concat([read("few_labels_published"), read("few_labels_further")])
+    ours = ours.set_index(["set", "measure", "neighbors"])
+    printed = pd.read_csv(HERE / "published" / "ssl_differences.csv")
     rows = []
-    for row in read("printed_ssl_differences").to_dict("records"):
-        place = row["set"], row["measure"], row["neighbors"]
-        if place not in ours.index:
+    for row in printed.to_dict("records"):
+        place = row["set"], row["measure"]
+        if (*place, 40) not in ours.index:
             continue
-        own = ours.loc[place]
-        at_20 = ours.loc[(row["set"], row["measure"], 20)]
-        cells = [f"{row[s]:+.3f}" for s in ("genie3", "symbolic")]
-        cells += [f"{own[s]:+.3f}" for s in ("genie3", "symbolic", "equal weights")]
-        rows.append([row["set"], *cells, f"{at_20['genie3']:+.3f}"])
-    head = ["data set", "Genie3 printed", "Symbolic printed", "Genie3", "Symbolic", "equal weights", "Genie3, 20NN"]
-    return markdown(head, rows)
+        own = ours.loc[(*place, 40)]
+        cells = [f"{row[s]:+.3f}" if pd.isna(own[s]) else f"{own[s]:+.3f} ({row[s]:+.3f})" for s in _RANKINGS]
+        cells = [cell if "(" in cell else f"({cell})" for cell in cells]
+        rows.append([row["set"], *cells, f"{own['equal weights']:+.3f}", f"{ours.loc[(*place, 20)]['genie3']:+.3f}"])
+    return markdown(["data set", *_RANKINGS.values(), "equal weights", "Genie3, 20NN"], rows)
+
+
+def published_signs() -> str:
+    """How often our differences have the sign of the printed ones, and their correlation."""
+    ours = pd.concat([read("few_labels_published"), read("few_labels_further")])
+    ours = ours[ours["neighbors"] == 40].set_index(["set", "measure"])
+    printed = pd.read_csv(HERE / "published" / "ssl_differences.csv").set_index(["set", "measure"])
+    rows = []
+    for score, name in _RANKINGS.items():
+        cells = []
+        for own in (score, "equal weights"):
+            both = printed[[score]].join(ours[own].rename("ours"), how="inner").dropna()
+            agree = (both[score] * both["ours"] > 0).sum()
+            cells += [f"{agree} of {len(both)}", f"{both[score].corr(both['ours'], method='spearman'):.2f}"]
+        rows.append([name, *cells])
+    return markdown(["printed ranking", "same sign", "correlation", "equal weights: same sign", "correlation"], rows)
+
+
+_RANKINGS = {"genie3": "Genie3", "symbolic": "Symbolic", "permutation": "RForest", "relief": "Relief"}
+
+
+def rule() -> str:
+    """Rankings of today's rule minus supervised ones, by score and judge."""
+    found = read("few_labels_rule")
+    rows = []
+    for score, name in (("unbiased", "default (extra trees)"), ("genie3", "Genie3, RF"), ("symbolic", "Symbolic, RF")):
+        part = found[found["score"] == score]
+        for mode, words in (("same_examples", "same examples"), ("oracle", "oracle")):
+            z = part[mode] / part[f"{mode}_sem"].where(part[f"{mode}_sem"] > 0)
+            sides = f"{(part[mode] > 1e-9).sum()} / {(part[mode] < -1e-9).sum()}"
+            clear = f"{(z > _CLEAR_OF_THREE).sum()} / {(z < -_CLEAR_OF_THREE).sum()}"
+            told = [difference(part[mode].mean(), part[mode].sem()), sides, clear]
+            rows.append(
+                [f"{name}, {words}", str(len(part)), *told, f"{np.average(part['used'], weights=part['n']):.0%}"]
+            )
+    return markdown(["ranking", "sets", "mean difference", "better / worse", "clearly", "used"], rows)
+
+
+# 5 % for the means of three folds.
+_CLEAR_OF_THREE = 4.3
 
 
 def trees() -> str:
@@ -190,18 +215,61 @@ def tree_sizes() -> str:
 
 def ssl_shares() -> str:
     """Shares of sets and numbers of labels on which trees are better, equal or worse than supervised ones."""
-    found = read("ssl_trees")
+    rows = [["printed, w by cross-validation", "", "52 %", "39 %", "9 %", "+40 %", "-7 %"]]
+    rows += [_shares("ssl_trees", level, f"label sets: {name}") for level, name in _RULES.items()]
+    rows.append(["printed, D+T", "", "36 %", "54 %", "11 %", "+4 %", ""])
+    for kind, words in ((False, "four label sets below"), (True, "hierarchies below")):
+        rows += [_shares("ssl_trees_variants", level, f"{words}: {level}", kind) for level in _VARIANTS]
+    return markdown(
+        ["rule", "pairs", "better", "equal", "worse", "mean gain where better", "mean loss where worse"], rows
+    )
+
+
+_RULES = {"cv": "cv", "auto": "auto", "0.5": "w = 0.5"}
+_VARIANTS = ("cv", "cv, FR", "cv, D+T")
+_HIERARCHIES = ("enron_corr", "pheno_GO", "cellcycle_GO", "diatoms", "imclef07d")
+
+
+def _shares(name: str, level: str, words: str, hierarchies: bool | None = None) -> list[str]:
+    found = read(name)
+    if hierarchies is not None:
+        found = found[found["set"].isin(_HIERARCHIES) == hierarchies]
     own = found[found["model"] == "tree"].pivot_table(index=["set", "labelled"], columns="supervision", values="auprc")
-    rows = [["printed, w by cross-validation", "52 %", "39 %", "9 %", "+40 %", "-7 %"]]
-    for level, name in (("cv", "cv"), ("auto", "auto"), ("0.5", "w = 0.5")):
-        gain = (own[level] - own["1.0"]) / own["1.0"]
-        # printed areas have three digits: what rounds to the same is equal
-        better, worse = gain[own[level].round(3) > own["1.0"].round(3)], gain[own[level].round(3) < own["1.0"].round(3)]
-        shares = [len(better), len(gain) - len(better) - len(worse), len(worse)]
-        cells = [f"{share / len(gain):.0%}".replace("%", " %") for share in shares]
-        means = [f"{part.mean():+.0%}".replace("%", " %") if len(part) else "" for part in (better, worse)]
-        rows.append([name, *cells, *means])
-    return markdown(["rule", "better", "equal", "worse", "mean gain where better", "mean loss where worse"], rows)
+    gain = (own[level] - own["1.0"]) / own["1.0"]
+    # printed areas have three digits: what rounds to the same is equal
+    better, worse = gain[own[level].round(3) > own["1.0"].round(3)], gain[own[level].round(3) < own["1.0"].round(3)]
+    shares = [len(better), len(gain) - len(better) - len(worse), len(worse)]
+    cells = [f"{share / len(gain):.0%}".replace("%", " %") for share in shares]
+    means = [f"{part.mean():+.0%}".replace("%", " %") if len(part) else "" for part in (better, worse)]
+    return [words, str(len(gain)), *cells, *means]
+
+
+def ssl_variants() -> str:
+    """Trees with weights of features and of labelled examples only, and forests, by cross-validation."""
+    found = read("ssl_trees_variants")
+    own = found.pivot_table(index=["set", "labelled"], columns=["model", "supervision"], values="auprc")
+    sizes = found.pivot_table(index=["set", "labelled"], columns=["model", "supervision"], values="nodes")
+    repetitions = found.groupby(["set", "labelled"])["n"].min()
+    columns = [("tree", level) for level in ("1.0", *_VARIANTS)] + [("forest", "1.0"), ("forest", "cv")]
+    order = [*dict.fromkeys(s for s, _ in own.index if s not in _HIERARCHIES)]
+    order += [s for s in _HIERARCHIES if s in own.index.get_level_values(0)]
+    rows = []
+    for place in sorted(own.index, key=lambda place: (order.index(place[0]), place[1])):
+        cells = ["" if pd.isna(own.loc[place, c]) else f"{own.loc[place, c]:.3f}" for c in columns]
+        nodes = " / ".join(f"{sizes.loc[place, ('tree', level)]:.0f}" for level in ("1.0", *_VARIANTS))
+        rows.append([f"{place[0]}, {place[1]} labels", *cells, nodes, str(int(repetitions[place]))])
+    head = [
+        "data",
+        "tree, w = 1",
+        "cv",
+        "cv, FR",
+        "cv, D+T",
+        "forest, w = 1",
+        "cv",
+        "nodes of the trees",
+        "repetitions",
+    ]
+    return markdown(head, rows)
 
 
 def ssl_tests() -> str:
@@ -226,20 +294,22 @@ def ssl_tests() -> str:
     return markdown(["model", "sets", *told, "p printed"], rows)
 
 
-def unsupervised() -> str:
-    """Errors of unsupervised rankings."""
-    found = read("unsupervised_ensembles").set_index("set")
+def unsupervised_ensembles() -> str:
+    """Errors of unsupervised rankings, those of fully grown trees and the printed ones."""
+    found, grown = (read(name).set_index("set") for name in ("unsupervised_ensembles", "unsupervised_grown"))
+    grown = grown.dropna()
     printed = read("printed_unsupervised").set_index("set")
     names = {score: next(c for c in found if score in c) for score in ("genie3", "symbolic", "permutation")}
     rows = []
     for name in found.index:
         cells = [f"{found.loc[name, column]:.4g}" for column in names.values()]
         cells.append(f"{found.loc[name, 'random']:.4g} ± {found.loc[name, 'random_sd']:.2g}")
-        shown = printed.loc[name] if name in printed.index else None
-        cells += ["" if shown is None else f"{shown[score]:g}" for score in ("genie3", "permutation")]
+        for score in ("genie3", "permutation"):
+            cells.append(f"{grown.loc[name, names[score]]:.4g}" if name in grown.index else "")
+            cells.append(f"{printed.loc[name, score]:g}" if name in printed.index else "")
         rows.append([name, *cells])
-    head = ["data set", "Genie3", "Symbolic", "permutation", "random", "Genie3 printed", "permutation printed"]
-    return markdown(head, rows)
+    ends = [f"{score} {what}" for score in ("Genie3", "permutation") for what in ("fully grown", "printed")]
+    return markdown(["data set", "Genie3", "Symbolic", "permutation", "random", *ends], rows)
 
 
 def madelon() -> str:
@@ -267,40 +337,23 @@ def beside_clus() -> str:
     return markdown(["data, level", *kinds], rows)
 
 
-TABLES = {
-    "beside-clus": beside_clus,
-    "like-for-like": like_for_like,
-    "like-for-like-summary": like_for_like_summary,
-    "by-count": by_count,
-    "levels": levels,
-    "levels-by-count": levels_by_count,
-    "levels-rankings": levels_rankings,
-    "published": published,
-    "trees": trees,
-    "forests": forests,
-    "tree-sizes": tree_sizes,
-    "ssl-shares": ssl_shares,
-    "ssl-tests": ssl_tests,
-    "unsupervised": unsupervised,
-    "madelon": madelon,
-}
-for _module in sorted(Path(__file__).parent.glob("defaults_*_tables.py")):
-    TABLES |= runpy.run_path(str(_module))["TABLES"]
-_BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-
-def filled(text: str) -> str:
-    """Return a page with its tables; other scripts fill those that are not known here."""
-    return _BLOCK.sub(lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}" if m[2] in TABLES else m[0], text)
-
-
-def main() -> None:
-    """Fill the pages."""
-    for page in sorted(PAGES.glob("*.md")):
-        text = page.read_text()
-        if "<!-- table " in text:
-            page.write_text(filled(text))
-
-
-if __name__ == "__main__":
-    main()
+TABLES = [
+    beside_clus,
+    like_for_like,
+    like_for_like_summary,
+    by_count,
+    levels,
+    levels_by_count,
+    levels_rankings,
+    published,
+    published_signs,
+    rule,
+    trees,
+    forests,
+    tree_sizes,
+    ssl_shares,
+    ssl_variants,
+    ssl_tests,
+    unsupervised_ensembles,
+    madelon,
+]
