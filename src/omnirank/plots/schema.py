@@ -56,7 +56,7 @@ def plot_schema(
     >>> import omnirank as om
     >>> from omnirank.plots import plot_schema
     >>> ax = plot_schema(om.datasets.make_movies(random_state=0), k=2)
-    >>> [text.get_text() for text in ax.texts][:4]
+    >>> [text.get_text() for text in ax.texts if text.get_text()][:4]
     ['movies (200)', 'target: genre', 'year', 'numeric']
     """
     check("k", k, count(1))
