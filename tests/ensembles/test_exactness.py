@@ -135,6 +135,8 @@ def test_a_target_without_any_level_is_predicted_as_unknown():
     data, alone = om.Dataset(X, both, task="multi-target-classification"), om.Dataset(X, classes)
     assert pd.isna(om.PCTClassifier(random_state=0).fit(data).predict(X)[:, 1]).all()
     assert om.evaluate(om.UnivariateRanker(), data, n_folds=2, n_neighbors=2)["accuracy"] > 0
+    permuted = om.EnsembleRanker("permutation", "bagging", n_trees=20, random_state=0).fit(data).ranking_
+    assert np.isfinite(permuted.scores).all()
     numbers = om.Dataset(X, pd.DataFrame({"a": classes, "b": np.full(12, np.nan)}), task="mixed-targets")
     found = [om.InformationRanker("mutual-information", random_state=0).fit(own) for own in (numbers, alone)]
     np.testing.assert_array_equal(*(ranker.ranking_.scores for ranker in found))

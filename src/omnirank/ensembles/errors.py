@@ -212,8 +212,8 @@ def _true_levels(dense: np.ndarray, columns: PrototypeColumns, variables: np.nda
     codes = np.full((len(dense), len(variables)), -1, np.int32)
     for place, v in enumerate(variables):
         own = dense[:, columns.variable == v]
-        known = ~np.isnan(own[:, 0])
-        codes[known, place] = own[known, 0] if own.shape[1] == 1 else np.argmax(own[known], axis=1)
+        known = ~np.isnan(own).any(axis=1)
+        codes[known, place] = own[known, 0] if own.shape[1] == 1 else first_largest(own[known])
     return codes
 
 
@@ -222,7 +222,7 @@ def _majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: 
     codes = np.empty((len(by_node), len(variables)), np.int32)
     for place, v in enumerate(variables):
         own = by_node[:, columns.variable == v]
-        if own.shape[1] > 1:
+        if own.shape[1] != 1:
             codes[:, place] = first_largest(own)
         else:  # one column stands for the second of two levels
             codes[:, place] = ~reaches(1.0 - own[:, 0])
