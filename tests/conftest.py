@@ -13,6 +13,9 @@ from draws import PROFILE
 from omnirank.core import seeds
 from tools import pickled_work
 
+# No tests: what `make mutants` loads.
+collect_ignore = ["tools/mutated"]
+
 pickled_work.install()
 settings.load_profile(PROFILE)
 

@@ -13,7 +13,7 @@ from omnirank.ensembles.clusterer import best_tests
 from omnirank.ensembles.errors import error_measure
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.ensembles.scores import out_of_bag
-from omnirank.ensembles.supervision import ToFit, resolve_supervision
+from omnirank.ensembles.supervision import ToFit, resolve_feature_weights, resolve_supervision
 from omnirank.errors import DataError, ParameterError
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.pruning import node_errors, prune_m5
@@ -256,11 +256,11 @@ def test_weights_of_features():
         genie3_forest(feature_weights=[-1.0] * 5, supervision=0.5).fit(data)
 
 
-def test_negative_scores_of_a_ranking_count_as_nothing():
-    from omnirank.ensembles.supervision import _relative
-
-    assert _relative(np.array([-1.0, 2.0, 4.0])).tolist() == [0.0, 0.5, 1.0]
-    assert _relative(np.array([-1.0, -2.0])).tolist() == [1.0, 1.0]
+@pytest.mark.parametrize(("scores", "weights"), [([-1, 2, 4], [0, 0.5, 1]), ([-1, -2, -1], [1, 1, 1])])
+def test_negative_scores_of_a_ranking_count_as_nothing(scores, weights):
+    data = GrowingData(om.datasets.load_sample("linnerud"), 0)
+    ranking = om.Ranking(data.dataset.feature_names, scores, "mine")
+    assert resolve_feature_weights(ranking, data, GrowingRules()).feature_weights.tolist() == weights
 
 
 # -- predictors ------------------------------------------------------------------------------------------------

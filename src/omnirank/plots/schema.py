@@ -9,8 +9,6 @@ from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, finish, new_axes, short_names
-from omnirank.relational.dataset import check_relational
-from omnirank.relational.summary import value_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +57,8 @@ def plot_schema(
     >>> [text.get_text() for text in ax.texts if text.get_text()][:4]
     ['movies (200)', 'target: genre', 'year', 'numeric']
     """
+    from omnirank.relational.dataset import check_relational
+
     check("k", k, count(1))
     check_relational(dataset, "plot_schema")
     scores = {} if ranking is None else dict(zip(ranking.names, ranking.scores.tolist(), strict=True))
@@ -89,6 +89,8 @@ def plot_schema(
 
 def _boxes(dataset: RelationalDataset, scores: dict[str, float], k: int) -> dict[str, list[_Row]]:
     """The lines of each kind of objects: relations stand with the first object that they are about."""
+    from omnirank.relational.summary import value_kind
+
     found: dict[str, list[_Row]] = {kind: [] for kind in dataset.database.objects}
     for name, relation in dataset.database.relations.items():
         objects = [component.type for component in relation.components if component.kind == "object"]
