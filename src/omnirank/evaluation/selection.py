@@ -143,10 +143,11 @@ class SelectionCurve(Shown):
     @property
     def beats_constant(self) -> bool:
         """Whether the best mean is better than that of a constant prediction; also true where this is not known."""
-        return not self._gains[self._best] <= (self._constant if self.larger_is_better else -self._constant)
+        return not self._gains[self._best] <= (self.constant_mean if self.larger_is_better else -self.constant_mean)
 
     @property
-    def _constant(self) -> float:
+    def constant_mean(self) -> float:
+        """Mean of the measure of the constant prediction; NaN where it is not known."""
         return np.nan if self.constant is None else float(over_folds(np.asarray(self.constant)[:, None])[0][0])
 
     @property
@@ -186,7 +187,10 @@ class SelectionCurve(Shown):
             compared = f"the best is {self._shown(best)} with {self.best_size}"
         if not self.beats_constant:
             said = f"no number of the {n} features predicts better than a constant"
-            reached, compared = f"{title} {self._shown(best)} with {self.best_size}", f"a constant {self._constant:.3f}"
+            reached, compared = (
+                f"{title} {self._shown(best)} with {self.best_size}",
+                f"a constant {self.constant_mean:.3f}",
+            )
         return f"{said}: {reached}, {compared} ({self.n_folds} folds, by {by})"
 
     def _shown(self, i: int) -> str:

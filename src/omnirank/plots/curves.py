@@ -139,6 +139,10 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
     side = "below" if curve.larger_is_better else "above"
     label = f"one standard error {side} the best"
     ax.axhline(curve.limit, color=INK, linewidth=1.0, linestyle="--", zorder=1, label=label)
+    if curve.constant is not None:
+        ax.axhline(
+            curve.constant_mean, color=_BASELINE, linewidth=1.2, linestyle=":", zorder=1, label="constant prediction"
+        )
     ax.set_xscale("log", base=2)
     sizes = curve.sizes.tolist()
     # of many sizes every other one has its number, and the last
