@@ -343,7 +343,7 @@ def test_one_tree_is_certain_of_nothing():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "top"), [((1,), "the top feature"), ((1, 4, 20, 30), "the top 20"), ((40, 50), "the top 40")]
+    ("sizes", "top"), [((1,), "the best feature"), ((1, 4, 20, 30), "the top 20"), ((40, 50), "the top 40")]
 )
 def test_words(sizes, top):
     assert str(Certainty(sizes, 0.95, 9)) == f"More trees would not change {top} (95 % confident, 9 trees)"

@@ -12,7 +12,7 @@ from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, choice, number
 from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
-from omnirank.core.text import Shown, counted
+from omnirank.core.text import Shown, counted, top_of
 
 if TYPE_CHECKING:
     from omnirank.core.ranking.ranking import Ranking
@@ -71,7 +71,7 @@ class Certainty(Shown):
         if not k:
             sentence = f"More trees could still change the top features ({trees})"
         else:
-            top = "the top feature" if k == 1 else f"the top {k}"
+            top = top_of(k)
             confident = f"{100 * self.confidence:g} % confident, {trees}"
             sentence = f"More trees would not change {top} ({confident})"
         return "; ".join(part for part in (sentence, self.remark) if part)
