@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import omnirank as om
+from omnirank.trees.prediction import add_rows
 
 
 def full(model, **options):
@@ -28,3 +30,11 @@ def test_the_nearest_ancestor_with_known_values_predicts_and_not_the_root():
     assert model.tree_.depth.max() == 2
     np.testing.assert_allclose(model.predict(X[[0, 4, 8]]), [[0.0, 0.0], [9.0, 6.0], [10.0, 6.0]])
     assert np.nanmean(Y[:, 1]) == 3.0
+
+
+def test_sparse_and_dense_means_are_added_alike():
+    means, rows = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]), np.array([3, 0, 2])
+    for given in (means, sparse.csr_array(means)):
+        sums = np.ones((4, 2))
+        add_rows(sums, rows, given)
+        assert sums.tolist() == [[3.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]
