@@ -1,7 +1,7 @@
 """Feature ranking for any target, with all, few or no labels.
 
 Rankers of single papers are in `omnirank.rankers`, or made by name (`make_ranker`); studies are in
-`omnirank.experiments`, measures in `omnirank.measures`, data of several tables in `omnirank.relational`.
+`om.experiments`, measures in `omnirank.measures`, data of several tables in `omnirank.relational`.
 
 Examples
 --------
