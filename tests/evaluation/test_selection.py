@@ -146,7 +146,7 @@ def test_no_example_that_judges_is_ranked_with(monkeypatch):
     SEEN.clear()
     curve = selection_curve(Spy(), data, n_folds=5, random_state=0)
     assert len(SEEN) == 5
-    per_fold = len(curve.sizes) + 1  # and a constant
+    per_fold = len(curve.sizes)
     for i, seen in enumerate(SEEN):
         for tested in judged[i * per_fold : (i + 1) * per_fold]:
             assert seen | tested == set(range(60))

@@ -267,6 +267,28 @@ def measured(ranking: RankingLike, train: Dataset, test: Dataset, **evaluation: 
     return measured_predictions(predictions(ranking, train, test, **evaluation), **settings)
 
 
+def measured_constant(train: Any, test: Any) -> dict[str, float]:
+    """Return the measures of a prediction that is the same for all test examples: the mean of the training examples.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.evaluate import measured_constant
+    >>> train, test = om.datasets.load_sample("diabetes").split(0.5, random_state=0)
+    >>> round(measured_constant(train, test)["rrmse"])
+    1
+    """
+    if train.target is None:
+        training, truth = Target.from_table(train.features), Target.from_table(aligned_features(train, test))
+    else:
+        training, truth = aligned_targets(train, test)
+    values = get_task(train.task).columns(training, train.hierarchy).dense()
+    known = ~np.isnan(values)
+    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    means = {1: np.broadcast_to(mean, (truth.n_examples, len(mean)))}
+    return measured_predictions(Predictions(train.task, train.hierarchy, training, truth, means))[1]
+
+
 def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:
     """Return the numbers of neighbours that are meant.
 

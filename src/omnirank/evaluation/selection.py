@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from omnirank.data.notes import of_one_value
 from omnirank.ensembles.pct import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.predictor import ONE_VALUE
 from omnirank.evaluation.cross import FoldParts, judge, over_folds
-from omnirank.evaluation.evaluate import candidate_count
+from omnirank.evaluation.evaluate import candidate_count, measured_constant
 from omnirank.evaluation.folds import Fold, labelled_folds, splitter_folds
 from omnirank.evaluation.redundancy import Redundancy
 from omnirank.evaluation.redundancy import redundancy as feature_groups
@@ -601,23 +600,20 @@ class _Judged:
             scores = np.array([places[name] for name in ranking.names], np.float64)
             ranking = Ranking(ranking.names, scores, ranking.method)  # places: no sums, errors or p values fit them
         by_neighbors = self._by_relations if isinstance(parts.train, RelationalDataset) else self._by_neighbors
-        judged = self._by_forest if self.by == "forest" else partial(by_neighbors, n_neighbors=self.n_neighbors)
+        judged = self._by_forest if self.by == "forest" else by_neighbors
         values = [judged(ranking, min(size, most), parts, n_jobs) for size in self.sizes]
-        # all examples as neighbours predict the same everywhere
-        return [*values, by_neighbors(ranking, 1, parts, n_jobs, n_neighbors=parts.train.n_examples)]
+        return [*values, measured_constant(parts.train, parts.test)[self.measure]]
 
-    def _by_neighbors(
-        self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None, n_neighbors: int
-    ) -> float:
+    def _by_neighbors(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         # weights would hide how many features there are
-        same = {"n_neighbors": n_neighbors, "weighted": False, "scaled": True, "n_jobs": n_jobs}
-        return float(judge(ranking, parts, same | {"top": size})[self.measure])
+        same = {"n_neighbors": self.n_neighbors, "top": size, "weighted": False, "scaled": True, "n_jobs": n_jobs}
+        return float(judge(ranking, parts, same)[self.measure])
 
-    def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts, _: int | None, n_neighbors: int) -> float:
+    def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         from omnirank.evaluation.relational import RelationalNeighbors
 
         alike = Ranking(ranking.names, (ranking.ranks <= size).astype(np.float64), ranking.method)
-        return float(judge(RelationalNeighbors(alike, parts.train, n_neighbors), parts, {})[self.measure])
+        return float(judge(RelationalNeighbors(alike, parts.train, self.n_neighbors), parts, {})[self.measure])
 
     def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         kept = np.flatnonzero(ranking.ranks <= size)
