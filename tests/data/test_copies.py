@@ -9,6 +9,7 @@ from scipy import sparse
 import omnirank as om
 from omnirank.data.resampling import copy_groups, resampled_rows
 from omnirank.errors import DataError
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import deal_folds, labelled_folds, make_folds
 from omnirank.evaluation.significance import with_permuted_copies
 
@@ -134,10 +135,43 @@ def test_copies_stay_in_one_half_and_one_fold():
     for fold in labelled_folds(data, 5, 0):
         assert sorted(fold.test % 60)[::2] == sorted(fold.test % 60)[1::2]
         assert len(fold.test) == 24
-    tests = [fold.test % 60 for fold in make_folds(data, n_folds=5, random_state=0)]
-    assert any(len(set(test)) > len(test) // 2 for test in tests), "folds of a scheme look at the target only"
     with pytest.raises(DataError, match="5 folds need as many groups, there are 3"):
         deal_folds(data.with_groups(np.arange(120) % 3), 5, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(
+    ("scheme", "cut"),
+    [("cross-validation", 0), ("semi-supervised", 0), ("split", 0), ("transductive", 1)],
+)
+def test_copies_and_groups_are_on_one_side_of_a_fold(scheme, cut, named):
+    group = np.arange(320) % 80
+    data = doubled(*noise(80), group)
+    if named:
+        data = om.Dataset(np.arange(320.0)[:, None], data.y).with_groups(group)
+    params = {"labelled": [33]} if scheme in ("semi-supervised", "transductive") else {}
+    for fold in make_folds(data, scheme, random_state=0, **params):
+        taught = fold.labelled if scheme == "transductive" else fold.train
+        assert len(set(group[taught]) & set(group[fold.test])) <= cut
+    train, test = data.split(0.7, random_state=0)
+    assert len(train) == 4 * 56
+    assert len(test) == 4 * 24
+    assert not set(map(tuple, train.X if not named else train.X % 80)) & set(
+        map(tuple, test.X if not named else test.X % 80)
+    )
+
+
+def test_random_classes_of_copies_are_not_predicted():
+    data = doubled(*noise(80), np.arange(320) % 80)
+    found = evaluate_folds(om.UnivariateRanker(), data, make_folds(data, random_state=0), 1)
+    assert found.summary["accuracy"][0] < 0.7
+
+
+def test_few_different_rows_are_dealt_one_by_one():
+    data = doubled(*noise(3), np.arange(12) % 3)
+    assert [len(fold.test) for fold in make_folds(data, n_folds=4, random_state=0)] == [3] * 4
+    same = doubled(*noise(1), np.zeros(12, int))
+    assert [len(part) for part in same.split(0.5, random_state=0)] == [6, 6]
 
 
 @pytest.mark.parametrize("layout", ["dense", "sparse"])

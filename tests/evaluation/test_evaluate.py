@@ -98,7 +98,7 @@ def test_rankings_that_do_not_fit(ranking, message):
 @pytest.mark.parametrize("ranking", ["genie3", om.UnivariateRanker, None])
 def test_things_that_are_no_rankings(ranking):
     train, test = numbers()
-    with pytest.raises(TypeError, match=r"a ranking is|is a class"):
+    with pytest.raises(TypeError, match=r"a ranking is|is a class|give a ranker"):
         evaluate(ranking, train, test)
 
 
@@ -404,3 +404,24 @@ def test_ranges_of_both_are_those_of_training_and_test_examples_together():
     assert found == om.evaluate(by_hand, train, test) != om.evaluate(np.ones(4), train, test)
     with pytest.raises(ParameterError, match="ranges='all'"):
         om.evaluate(np.ones(4), train, test, ranges="all")
+
+
+def test_folds_without_a_rare_class_are_left_out():
+    """Of 97 healthy and 3 sick, a constant prediction is no better than half right in the folds that have both."""
+    rng = np.random.default_rng(0)
+    data = om.Dataset(rng.normal(size=(100, 3)), ["healthy"] * 97 + ["sick"] * 3)
+    found = om.evaluate(om.UnivariateRanker(), data)
+    assert found["balanced_accuracy"] == 0.5
+    assert found["f1_macro"] < 0.5
+    curve = om.select(om.UnivariateRanker(), data, random_state=0).curve
+    assert curve.constant_mean < 0.5
+    with pytest.raises(DataError, match="'f1_macro' is not defined in any fold: use fewer folds"):
+        om.select(om.UnivariateRanker(), data.take(slice(85, 100)), n_folds=15)
+
+
+def test_what_is_no_ranker_and_what_has_no_test_data():
+    data = om.datasets.load_sample("iris")
+    with pytest.raises(DataTypeError, match=r"ranker='unbiased': give a ranker.*om\.make_ranker\('unbiased'\)"):
+        om.evaluate("unbiased", data.X, data.y)
+    with pytest.raises(DataError, match=r"judged on test data: evaluate\(ranking, train, test\)"):
+        om.evaluate(om.UnivariateRanker().fit(data).ranking_, data)

@@ -134,7 +134,7 @@ def test_a_splitter_divides_the_labelled_examples():
     assert om.select(RANKER, iris, cv=StratifiedKFold(3)).curve.n_folds == 3
     pairs = list(KFold(5).split(iris.X))
     assert om.evaluate(RANKER, iris, cv=pairs) == om.evaluate(RANKER, iris, cv=KFold(5))
-    for wrong in (5, []):
+    for wrong in (5, "5", []):
         with pytest.raises(ParameterError, match="cv="):
             om.select(RANKER, iris, cv=wrong)
 

@@ -166,7 +166,7 @@ def test_workers_change_no_bit(monkeypatch):
     monkeypatch.setattr(redundancy, "_BLOCK", 3)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 12)) + rng.normal(size=(60, 1))
-    one, two = (om.redundancy(np.arange(12.0), X, 0.5, n_jobs=n_jobs).to_frame() for n_jobs in (1, 2))
+    one, two = (om.redundancy(np.arange(12.0), X, threshold=0.5, n_jobs=n_jobs).to_frame() for n_jobs in (1, 2))
     pd.testing.assert_frame_equal(one, two, check_exact=True)
 
 
@@ -175,3 +175,12 @@ def test_nothing_to_group():
     found = om.redundancy([1.0, 2.0], pd.DataFrame({"a": names, "b": names}))
     assert found.summary == "none of 2 features stands for another (association below 0.9)"
     assert found.representatives == ["b", "a"]
+
+
+def test_it_is_called_like_its_siblings():
+    data = om.datasets.load_sample("iris")
+    unfitted = om.UnivariateRanker()
+    fitted = om.UnivariateRanker().fit(data.X, data.y)
+    expected = om.redundancy(fitted.ranking_, data.X).groups
+    assert om.redundancy(fitted, data.X, data.y).groups == om.redundancy(unfitted, data.X, data.y).groups == expected
+    assert not hasattr(unfitted, "ranking_")

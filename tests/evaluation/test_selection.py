@@ -327,3 +327,17 @@ def test_a_constant_without_target_and_by_a_forest():
         curve = om.select(ranker, part, by=by, n_folds=3, random_state=0).curve
         assert curve.beats_constant
         assert len(curve.constant) == curve.n_folds
+
+
+def test_a_selection_applies_to_what_was_given():
+    polars = pytest.importorskip("polars")
+    data, _ = regression()
+    chosen = om.select(om.UnivariateRanker(), data, random_state=0)
+    expected = chosen.apply(data)
+    frame = pd.DataFrame(data.X, columns=data.feature_names)
+    for table in (frame, polars.from_pandas(frame)):
+        kept = chosen.apply(table)
+        assert type(kept) is type(table)
+        assert list(kept.columns) == list(expected.feature_names)
+        np.testing.assert_array_equal(np.asarray(kept), expected.X)
+    np.testing.assert_array_equal(chosen.apply(data.X), expected.X)

@@ -232,7 +232,7 @@ def _groups(ranking: "Ranking", data: "Dataset", association: float | None, jobs
         return None
     from omnirank.evaluation.redundancy import redundancy
 
-    return redundancy(ranking, data, association, n_jobs=jobs)
+    return redundancy(ranking, data, threshold=association, n_jobs=jobs)
 
 
 def _print_groups(groups: "Redundancy | None", k: int) -> None:

@@ -19,7 +19,15 @@ from omnirank.data.containers import FeaturesLike, TargetLike, annotated_target
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
 from omnirank.data.notes import Remarks
-from omnirank.data.resampling import checked_groups, copy_groups, hidden_examples, numbered, part_size, random_part
+from omnirank.data.resampling import (
+    checked_groups,
+    copy_groups,
+    first_rows,
+    hidden_examples,
+    numbered,
+    part_size,
+    random_part,
+)
 from omnirank.data.table import Table, chosen_numbers, is_sparse, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
@@ -316,15 +324,17 @@ class Dataset(PickledWithoutCaches):
     ) -> tuple[Dataset, Dataset]:
         """Return two views with ``share`` and the rest of the examples, drawn at random, in the old order.
 
+        Groups of examples (`Dataset.groups`: copies, by default) stay in one part.
+
         Parameters
         ----------
         share : float
-            Share of the first part, rounded down to whole examples.
+            Share of the first part, rounded down to whole examples; where there are groups, the share of these.
         random_state : None, int, RandomState or Generator
             The seed.
         stratify : bool
             Whether both parts have the same share of unlabelled examples and, in classification, of each
-            class, up to one example.
+            class, up to one example; a group counts by its first example.
 
         Examples
         --------
@@ -334,9 +344,10 @@ class Dataset(PickledWithoutCaches):
         >>> len(train), sorted(test.y.tolist())
         (8, ['a', 'b'])
         """
-        n = self.n_examples
-        first = part_size(n, share)
-        chosen = random_part(strata(self) if stratify else np.zeros(n), first, random_state)
+        groups = whole_groups(self, 2)
+        groups = np.arange(self.n_examples) if groups is None else groups
+        of_groups = strata(self)[first_rows(groups)] if stratify else np.zeros(groups.max() + 1)
+        chosen = random_part(of_groups, part_size(len(of_groups), share), random_state)[groups]
         return self.take(chosen), self.take(~chosen)
 
     def select_features(self, features: Sequence[int | str] | np.ndarray) -> Dataset:
@@ -437,6 +448,24 @@ def strata(dataset: Dataset) -> np.ndarray:
     if dataset.target is not None and task_target(dataset.task).is_one_class:
         return np.nan_to_num(dataset.target.values[:, 0], nan=-1.0)
     return dataset.labelled.astype(np.float64)
+
+
+def whole_groups(dataset: Any, n_parts: int) -> np.ndarray | None:
+    """Return the groups of examples that stay together in so many parts; copies do where they suffice.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.data.dataset import whole_groups
+    >>> whole_groups(om.Dataset([[1.0], [2.0], [3.0]]).with_groups(["Ann", "Bob", "Ann"]), 2).tolist()
+    [0, 1, 0]
+    """
+    groups: np.ndarray | None = getattr(dataset, "groups", None)  # data of several tables have none
+    if groups is None or groups.max() + 1 >= n_parts:
+        return groups
+    if dataset.given_groups is None:
+        return None
+    raise DataError(f"{n_parts} folds need as many groups, there are {groups.max() + 1}: lower n_folds")
 
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:

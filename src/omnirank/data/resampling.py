@@ -285,7 +285,7 @@ def copies_note(groups: np.ndarray | None) -> tuple[str, ...]:
         return ()
     return (
         f"{100 * share:.0f} % of the examples repeat others (features and target). Copies stay together in bootstraps, "
-        "om.stability and om.select; keep them together in folds of your own: Dataset.groups numbers them",
+        "random parts and folds; keep them together in folds of your own: Dataset.groups numbers them",
     )
 
 

@@ -17,7 +17,8 @@ leverage h, the sum has 1 / (1 - h) times the variance that its squares say, so 
 
 Only features with p < 0.05 of their own are asked, given the others that are asked. Where these are more than a quarter
 of the examples, features with an association of at least 0.7 are asked as one, and if that does not suffice, those with
-the smallest p values are. All others have the p value 1.
+the smallest p values are. All others have the p value 1. Features that act only together are not seen: what is left of
+each one alone does not go along with what is left of the target.
 
 References
 ----------

@@ -31,7 +31,7 @@ from omnirank.evaluation.folds import labelled_folds, splitter_folds
 from omnirank.neighbors.cells import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted import neighbor_means, ranking_weights, warn_of_many_neighbors, weighted_neighbors
-from omnirank.rankers.refits import is_ranker, ranker_and_data
+from omnirank.rankers.refits import check_ranker, is_ranker, ranker_and_data
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import PrototypeColumns, get_task
 from omnirank.tasks.measuring import measure
@@ -172,6 +172,8 @@ def evaluate(
     if is_ranker(ranking) and not in_parts and n_test is None:
         given = {"n_folds": n_folds, "cv": cv, "sample_weight": sample_weight, "groups": groups}
         return _cross_validated(ranking, train, test, n_neighbors, rules | settings, random_state, **given)
+    if isinstance(ranking, str):
+        check_ranker(ranking)
     if not (cv is None and sample_weight is None and groups is None):
         raise ParameterError("cv, sample_weight and groups are for evaluate(ranker, X, y), which cross-validates")
     training, tested = held_out(train, test, n_test, random_state)
@@ -517,6 +519,8 @@ def held_out(train: Any, test: Any, n_test: int | None, random_state: RandomStat
 def _check_kinds(train: Any, test: Any) -> None:
     for name, data in (("train", train), ("test", test)):
         if not isinstance(data, Dataset | ShardedDataset):
+            if name == "test" and data is None:
+                raise DataError("a ranking is judged on test data: evaluate(ranking, train, test)")
             kind = type(data).__name__
             raise DataTypeError(
                 f"{name} must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)"

@@ -22,7 +22,7 @@ from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.text import did_you_mean
 from omnirank.core.types import PathLike, RandomState
 from omnirank.data.containers import in_memory
-from omnirank.data.dataset import Dataset, strata
+from omnirank.data.dataset import Dataset, strata, whole_groups
 from omnirank.data.files import read_whole
 from omnirank.data.resampling import first_rows
 from omnirank.data.table import chosen_numbers
@@ -94,8 +94,8 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
     Parameters
     ----------
     dataset : Dataset
-        The data; at most its target is looked at, never its features. Cross-validation keeps groups that
-        `Dataset.with_groups` gave in one fold.
+        The data. Folds and parts that are drawn keep groups of examples (`Dataset.groups`: those that are given, else
+        copies) together; apart from that at most the target is looked at.
     scheme : str
         - ``"cross-validation"``: ``n_folds=10``, ``repetitions=1``, ``stratify=True``, ``random_state``.
         - ``"split"``: random parts; ``share=2/3`` of the examples train, ``repetitions=1``, ``stratify=True``,
@@ -214,10 +214,7 @@ def labelled_folds(dataset: Dataset, n_folds: int, random_state: RandomState = N
     [(140, 10), (140, 10), (140, 10)]
     """
     known = np.arange(dataset.n_examples) if dataset.target is None else np.flatnonzero(dataset.labelled)
-    used = dataset.take(known)
-    if used.groups is not None and used.groups.max() >= n_folds - 1:
-        used = used.with_groups(used.groups)
-    folds = make_folds(used, "cross-validation", n_folds=n_folds, random_state=random_state)
+    folds = make_folds(dataset.take(known), "cross-validation", n_folds=n_folds, random_state=random_state)
     return [Fold(_others(known[fold.test], dataset), known[fold.test], None, fold.key) for fold in folds]
 
 
@@ -242,7 +239,7 @@ def splitter_folds(dataset: Dataset, cv: Any) -> list[Fold]:
     """
     known = np.arange(dataset.n_examples) if dataset.target is None else np.flatnonzero(dataset.labelled)
     used = dataset.take(known)
-    if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
+    if isinstance(cv, str) or (not hasattr(cv, "split") and not hasattr(cv, "__iter__")):
         raise ParameterError("cv", cv, "give a splitter of scikit-learn, such as GroupKFold(5), or pairs of rows")
     pairs = cv.split(np.zeros((len(known), 1)), used.y, used.given_groups) if hasattr(cv, "split") else cv
     others = np.setdiff1d(np.arange(dataset.n_examples), known)
@@ -301,6 +298,8 @@ def _split(
     entropy = root_entropy(random_state)
     # a data set of row numbers, so that the rule by which a Dataset is split exists once
     numbered = Dataset(np.arange(dataset.n_examples, dtype=np.float64)[:, None], dataset.target, task=dataset.task)
+    groups = whole_groups(dataset, 2)
+    numbered = numbered if groups is None else numbered.with_groups(groups)
     for repetition in _numbers(repetitions):
         parts = numbered.split(share, random_state=stream(entropy, repetition), stratify=stratify)
         train, test = (part.features.numeric[:, 0].astype(np.intp) for part in parts)
@@ -364,9 +363,13 @@ def _transductive(
         raise DataError(
             f"of {len(known)} labelled examples, {max(counts)} with labels leave none to test: give smaller numbers"
         )
+    groups = whole_groups(dataset, 2)
     entropy = root_entropy(random_state)
     for repetition in _numbers(repetitions):
         order = stream(entropy, repetition).permutation(known)
+        if groups is not None:  # one group at most is cut, so that the numbers are those asked for
+            _, at, number = np.unique(groups[order], return_index=True, return_inverse=True)
+            order = order[np.argsort(at[number], kind="stable")]
         for n_labelled in counts:
             kept, test = np.sort(order[:n_labelled]), np.sort(order[n_labelled:])
             key = f"L={n_labelled} repetition={repetition}"
@@ -423,9 +426,9 @@ def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratif
     """Divide the examples into folds whose sizes differ by at most one (by a few for label sets, or by whole groups).
 
     Stratified means: every class has its share in every fold (classification); every label has (label sets, by
-    iterative stratification [1]_); labelled and unlabelled examples have theirs (all tasks). Groups that are given
-    (`Dataset.with_groups`) stay in one fold, by their first example; examples that are only copies do not, so that the
-    folds depend on the target at most.
+    iterative stratification [1]_); labelled and unlabelled examples have theirs (all tasks). Groups of examples
+    (`Dataset.groups`: copies, by default) stay in one fold, by their first example; copies do where there are at least
+    as many groups as folds.
 
     Parameters
     ----------
@@ -456,10 +459,8 @@ def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratif
     >>> [sorted(data.take(fold).y.tolist()) for fold in deal_folds(data, 3, np.random.default_rng(0))]
     [['a', 'b'], ['a', 'b'], ['a', 'b']]
     """
-    groups = getattr(dataset, "given_groups", None)  # data of several tables have none
+    groups = whole_groups(dataset, n_folds)
     if groups is not None:
-        if groups.max() + 1 < n_folds:
-            raise DataError(f"{n_folds} folds need as many groups, there are {groups.max() + 1}: lower n_folds")
         firsts = dataset.take(first_rows(groups)).with_groups(np.arange(groups.max() + 1))
         return [np.flatnonzero(np.isin(groups, fold)) for fold in deal_folds(firsts, n_folds, rng, stratify)]
     order = rng.permutation(dataset.n_examples)

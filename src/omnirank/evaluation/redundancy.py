@@ -14,10 +14,11 @@ from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, count, number
 from omnirank.core.seeds import stream
 from omnirank.core.text import Shown, counted
-from omnirank.data.containers import FeaturesLike, in_memory
+from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.evaluation.alignment import RankingLike, ranking_for
+from omnirank.rankers.refits import is_ranker, ranker_and_data
 from omnirank.shards.dataset import ShardedDataset
 
 if TYPE_CHECKING:
@@ -112,9 +113,10 @@ class Redundancy(Shown):
 
 def redundancy(
     ranking: RankingLike,
-    dataset: Dataset | ShardedDataset | FeaturesLike,
-    threshold: float = 0.9,
+    X: Dataset | ShardedDataset | FeaturesLike,
+    y: TargetLike | None = None,
     *,
+    threshold: float = 0.9,
     top: int = 2000,
     max_examples: int = 5000,
     n_jobs: int | None = None,
@@ -127,11 +129,11 @@ def redundancy(
 
     Parameters
     ----------
-    ranking : Ranking, fitted ranker or array-like of scores
-        The order of the features.
-    dataset : Dataset, ShardedDataset, or features
-        The data; the target is not looked at. Of data in parts that do not fit in memory, only the examples that are
-        drawn are read.
+    ranking : Ranking, ranker or array-like of scores
+        The order of the features. A copy of a ranker that is not fitted ranks them.
+    X, y : Dataset, ShardedDataset, or features and target
+        The data; only a ranker that is not fitted looks at the target. Of data in parts that do not fit in memory, only
+        the examples that are drawn are read.
     threshold : float
         The least association between a feature and the one that stands for it: the absolute rank correlation of two
         numbers, the correlation ratio of a number and a nominal feature, Tschuprow's T of two nominal features, the
@@ -169,7 +171,10 @@ def redundancy(
     check("threshold", threshold, number(above=0, most=1))
     check("top", top, count(1))
     check("max_examples", max_examples, count(2))
-    data = dataset if isinstance(dataset, Dataset | ShardedDataset) else Dataset(dataset)
+    if is_ranker(ranking) and not hasattr(ranking, "ranking_"):
+        ranker, X = ranker_and_data(ranking, X, y)
+        ranking = ranker.fit(X)
+    data = X if isinstance(X, Dataset | ShardedDataset) else Dataset(X)
     ordered = ranking_for(ranking, data.feature_names)
     compared = ordered.order[:top]
     pairs = associated_pairs(_part(data, compared, max_examples), threshold, n_jobs)

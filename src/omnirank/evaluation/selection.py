@@ -283,10 +283,13 @@ class Selection(Shown):
         n = len(self.names)
         return f"{n} of {len(self.ranking)} features {'is' if n == 1 else 'are'} significant"
 
-    def apply(self, dataset: Dataset) -> Dataset:
-        """Return a data set with the kept features only, in its own order."""
-        kept = set(self.names)
-        return dataset.select_features([name for name in dataset.feature_names if name in kept])
+    def apply(self, X: Any) -> Any:
+        """Return a data set, a table of pandas or polars, or an array with the kept features only, in its own order."""
+        if not hasattr(X, "select_features") and not hasattr(X, "columns"):
+            return X[:, self.mask]
+        names = X.feature_names if hasattr(X, "select_features") else X.columns
+        kept = [name for name in names if name in set(self.names)]
+        return X.select_features(kept) if hasattr(X, "select_features") else X[kept]
 
 
 def select(
@@ -392,7 +395,7 @@ def select(
         ranking, names = significant_features(
             ranker, dataset, alpha, sample_weight=weights, random_state=random_state, n_jobs=n_jobs
         )
-        found = None if redundancy is None else feature_groups(ranking, dataset, redundancy, n_jobs=n_jobs)
+        found = None if redundancy is None else feature_groups(ranking, dataset, threshold=redundancy, n_jobs=n_jobs)
         left_out = set() if found is None else set(found.redundant)
         return Selection(ranking, tuple(name for name in names if name not in left_out), by, None, found)
     curve = selection_curve(
@@ -413,7 +416,7 @@ def select(
         ranker.set_params(n_jobs=n_jobs)
     ranking = ranker.fit(dataset, **({} if weights is None else {"sample_weight": weights})).ranking_
     if redundancy is not None:
-        found = feature_groups(ranking, dataset, redundancy, n_jobs=n_jobs)
+        found = feature_groups(ranking, dataset, threshold=redundancy, n_jobs=n_jobs)
         return Selection(ranking, tuple(_representatives(ranking, found)[: curve.chosen_size]), by, curve, found)
     kept = ranking.select(curve.chosen_size)
     return Selection(ranking, tuple(ranking.names[i] for i in ranking.order if kept[i]), by, curve)
@@ -593,7 +596,7 @@ class _Judged:
         n_jobs = ranker.get_params(deep=False).get("n_jobs")
         most = len(ranking)
         if self.redundancy is not None:  # the features that others stand for come last, and are never taken
-            groups = feature_groups(ranking, parts.train, self.redundancy, n_jobs=n_jobs)
+            groups = feature_groups(ranking, parts.train, threshold=self.redundancy, n_jobs=n_jobs)
             names = _representatives(ranking, groups)
             most, last = len(names), dict.fromkeys(ranking.names, 0)
             places = last | {name: most - i for i, name in enumerate(names)}

@@ -64,10 +64,12 @@ def confusion_matrix(codes: ArrayLike, frequencies: ArrayLike) -> np.ndarray:
 def confusion_measures(confusion: ArrayLike) -> dict[str, float]:
     """Return the measures that a confusion matrix determines; all NaN for an empty one.
 
+    All but accuracy are undefined (NaN) where one class occurs: a constant prediction would be perfect.
+
     Macro F1 is the mean of F1 = 2 TP / (2 TP + FP + FN) over the classes that occur or are predicted, accuracy the
     share of examples on the diagonal, and balanced accuracy the mean of recall over the classes that occur. Cohen's
-    kappa is (p_o - p_e) / (1 - p_e), 0 where chance cannot be beaten because p_e = 1. Matthews' coefficient is defined
-    for any number of classes, and 0 where one class is true or predicted.
+    kappa is (p_o - p_e) / (1 - p_e). Matthews' coefficient is defined for any number of classes, and 0 where one class
+    is predicted.
 
     Parameters
     ----------
@@ -82,8 +84,9 @@ def confusion_measures(confusion: ArrayLike) -> dict[str, float]:
     """
     counts = np.asarray(confusion, dtype=np.float64)
     n, right, true, predicted = counts.sum(), np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
-    if not n:
-        return dict.fromkeys(("f1_macro", "accuracy", "balanced_accuracy", "kappa", "mcc"), float("nan"))
+    if np.count_nonzero(true) < 2:
+        undefined = dict.fromkeys(("f1_macro", "accuracy", "balanced_accuracy", "kappa", "mcc"), float("nan"))
+        return undefined | ({"accuracy": float(right.sum() / n)} if n else {})
     seen = true + predicted
     by_chance = float(predicted @ true) / n
     spread = (n**2 - true @ true) * (n**2 - predicted @ predicted)
@@ -91,7 +94,7 @@ def confusion_measures(confusion: ArrayLike) -> dict[str, float]:
         "f1_macro": float(np.mean(2 * right[seen > 0] / seen[seen > 0])),
         "accuracy": float(right.sum() / n),
         "balanced_accuracy": float(np.mean(right[true > 0] / true[true > 0])),
-        "kappa": float((right.sum() - by_chance) / (n - by_chance)) if by_chance < n else 0.0,
+        "kappa": float((right.sum() - by_chance) / (n - by_chance)),
         "mcc": float((right.sum() * n - true @ predicted) / np.sqrt(spread)) if spread > 0 else 0.0,
     }
 
@@ -99,7 +102,7 @@ def confusion_measures(confusion: ArrayLike) -> dict[str, float]:
 def class_auroc(codes: ArrayLike, frequencies: ArrayLike) -> float:
     """Return the mean over the classes that occur of the area under the ROC curve, class against rest.
 
-    For two classes this is the usual area. With a single class no order can be wrong or right: 0.5.
+    For two classes this is the usual area. With a single class no order can be wrong or right: NaN.
 
     Parameters
     ----------
@@ -114,9 +117,9 @@ def class_auroc(codes: ArrayLike, frequencies: ArrayLike) -> float:
     """
     codes, frequencies = np.ma.filled(codes, -1), np.asarray(frequencies, dtype=np.float64)
     known = codes >= 0
-    if not known.any():
-        return float("nan")
     occurring = np.unique(codes[known])
+    if len(occurring) < 2:
+        return float("nan")
     truth = (codes[known, None] == occurring).astype(np.float64)
     return mean_auroc(truth, frequencies[known][:, occurring])
 

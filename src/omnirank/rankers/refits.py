@@ -95,8 +95,9 @@ def check_ranker(ranker: Any) -> None:
     omnirank.core.errors.DataTypeError: ranker='relief': give a ranker, such as om.EnsembleRanker() or ...
     """
     if not is_ranker(ranker):
+        name = ranker if isinstance(ranker, str) else "relief"
         raise DataTypeError(
-            f"{setting('ranker', ranker)}: give a ranker, such as om.EnsembleRanker() or om.make_ranker('relief'); "
+            f"{setting('ranker', ranker)}: give a ranker, such as om.EnsembleRanker() or om.make_ranker({name!r}); "
             "om.methods() lists all names"
         )
 

@@ -99,8 +99,9 @@ class Classification(MultiTargetClassification):
         return decode_levels(majority_codes(means, columns, 0), columns.levels[0])
 
     def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
-        """Return 1 - macro F1."""
-        return 1.0 - confusion_measures(confusion_matrix(*Case(truth, means, columns).classes(0)))["f1_macro"]
+        """Return 1 - macro F1; 1 where it is undefined."""
+        found = confusion_measures(confusion_matrix(*Case(truth, means, columns).classes(0)))
+        return float(1.0 - np.nan_to_num(found["f1_macro"]))
 
 
 def decode_levels(codes: np.ndarray, levels: tuple[Any, ...] | None) -> np.ndarray:

@@ -197,9 +197,9 @@ def chosen_method(
     for judged in judge_folds(train, folds, lambda part: _models(methods, part, seed), evaluation):
         values.append([judged.measures[key][measure.name] for key in methods])
         weights.append(judged.parts.n_judged)
-    if np.isnan(values).any():
-        raise DataError(f"{measure.name!r} is undefined in an internal fold: use fewer folds or another measure")
     means, _ = over_folds(values, weights)
+    if np.isnan(means).any():
+        raise DataError(f"{measure.name!r} is undefined in all internal folds: use fewer folds or another measure")
     best = np.argmax(means) if measure.larger_is_better else np.argmin(means)
     return methods[str(best)]
 
