@@ -247,3 +247,69 @@ def test_the_search_is_cheap():
     searching = time.process_time() - started
     np.sort(X, axis=0)
     assert searching < 3 * (time.process_time() - started - searching)
+
+
+# -- texts --------------------------------------------------------------------------------------------
+
+
+def as_text(numbers, *marks):
+    return pd.Series([*marks, *map(str, numbers[len(marks) :])], dtype=object)
+
+
+CURE = "if it is a quantity, pd.to_numeric(frame['odd'], errors='coerce') makes numbers of it"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        as_text(rng().normal(size=N)),
+        as_text(rng().normal(size=N).round(1), "n.d.", "n.d.", "nan", "nan"),
+        as_text(rng().integers(30, size=N), "n.d."),
+        as_text(rng().integers(5, size=N) / 2),
+    ],
+)
+def test_numbers_as_text_are_told_with_the_cure(cells):
+    told = (f"feature 'odd' holds numbers as text, taken as categories: {CURE}",)
+    assert notes(noise().assign(odd=cells), classes()) == told
+    assert notes(noise().assign(odd=cells.astype("string")), classes()) == told
+    assert notes(noise().assign(odd=cells)[5:24]) == told
+    with pytest.warns(DataWarning, match="numbers as text"):
+        om.EnsembleRanker(n_trees=2).fit(noise().assign(odd=cells), classes())
+    declared = notes(noise().assign(odd=cells.astype("category")), classes())
+    by_name = notes(noise().assign(odd=cells), classes(), nominal=["odd"])
+    assert not any("numbers as text" in text for text in declared + by_name)
+
+
+def test_numbers_as_text_in_an_array_and_in_a_file(tmp_path):
+    array = np.column_stack([rng().normal(size=N).astype(str), np.array(["u", "v"])[classes()]])
+    (told,) = notes(array)
+    assert told.startswith("feature 'x0' holds numbers as text")
+    frame = noise().assign(odd=as_text(rng().normal(size=N)))
+    assert len(notes(frame.assign(other=frame["odd"]))) == 1
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert "numbers as text" in om.load(tmp_path / "a.parquet").notes[-1]
+    assert "numbers as text" not in "".join(om.load(tmp_path / "a.parquet", nominal="odd").notes)
+
+
+@pytest.mark.parametrize(
+    "cells", [as_text(np.arange(N) % 10), as_text(np.arange(N) % 3, "n.d."), [f"a{i % 90}" for i in range(N)]]
+)
+def test_few_whole_numbers_as_text_are_codes(cells):
+    assert notes(noise().assign(odd=cells), classes()) == ()
+
+
+def test_the_text_nan_is_told():
+    cells = np.array(["pos", "neg", np.nan])[np.arange(N) % 3]
+    advice = "for missing values use None with dtype=object"
+    assert notes(cells.reshape(-1, 1), classes()) == (f"feature 'x0' has the text 'nan' as a category: {advice}",)
+    for task in ("auto", "classification"):
+        assert notes(noise(), cells, task=task) == (f"the text 'nan' is a class of 'y' (66 examples): {advice}",)
+    assert notes(noise(), np.where(cells == "nan", None, cells)) == ()
+
+
+def test_a_class_of_one_labelled_example_is_told():
+    y = pd.Series(["healthy"] * 39 + ["sick"] + [None] * (N - 40), name="state")
+    (told,) = notes(noise(), y)
+    assert told.startswith("class 'sick' of 'state' has 1 labelled example:")
+    assert notes(noise(), y.where(y.index != 0, "sick")) == ()
+    assert notes(noise(), y, task="clustering") == ()

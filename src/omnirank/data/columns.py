@@ -175,7 +175,8 @@ def _from_series(columns: list[Any], names: Sequence[str], n_rows: int, what: st
         frozenset(name for name, column in zip(table.names, columns, strict=True) if holds(column))
         for holds in (holds_dates, holds_rounded)
     )
-    return replace(table, dates=dates, rounded=rounded)
+    texts = frozenset(name for name, column in zip(table.names, columns, strict=True) if column.dtype == nw.String)
+    return replace(table, dates=dates, rounded=rounded, texts=texts)
 
 
 def check_shape(shape: Sequence[int], required: str = "required") -> None:
@@ -193,6 +194,7 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
     for i in chosen:
         if not 0 <= i < table.n_columns:
             raise DataError(f"{setting('nominal', i)} is not a column: {there_are(table.n_columns, 'feature')}")
+    table = replace(table, texts=table.texts - {table.names[i] for i in chosen})
     if all(table.levels[i] is not None for i in chosen):
         return table
     refuse_rounded(table.select(sorted(chosen)))
@@ -207,7 +209,7 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
         columns.append(cells)
         levels.append(lev)
     dates = table.dates - {table.names[i] for i in chosen}
-    return replace(Table.from_columns(table.names, columns, levels), dates=dates)
+    return replace(Table.from_columns(table.names, columns, levels), dates=dates, texts=table.texts)
 
 
 def _sparse_as_nominal(table: Table, chosen: set[int]) -> Table:

@@ -192,7 +192,12 @@ def load(
         return annotated_dataset(path, **_of_annotated(given, "data"))
     file = _existing(path)
     sheets = Workbook(file, sheet) if file_ending(file) in WORKBOOKS else None
-    data = with_all_cures(lambda cure: _loaded(file, given | cure, sheets), str(path), changed)
+    try:
+        data = with_all_cures(lambda cure: _loaded(file, given | cure, sheets), str(path), changed)
+    except ParameterError as error:
+        if error.name == "key" and any(str(error.value) in str(one) for one in _several(groups)):  # read as keys
+            raise ParameterError("groups", error.value, error.advice) from None
+        raise
     data.source = FileSource(str(path), changed)
     return data
 

@@ -99,7 +99,7 @@ def with_nominal(content: Content, nominal: ColumnChoice | None) -> Content:
         return content
     chosen = choose_columns(nominal, content.names, "nominal")
     kinds, texts, table = list(content.kinds), dict(content.texts), content.table
-    numbers = [content.names[i] for i in chosen if kinds[i] in ("numeric", "date")]
+    numbers = [content.names[i] for i in chosen if kinds[i] in ("numeric", "date", "nominal")]
     if numbers:
         table = table_from(table, nominal=numbers)
     for i in chosen:

@@ -52,6 +52,8 @@ class Table(PickledWithoutCaches):
         Names of the numeric columns that hold dates (seconds since 1970-01-01 UTC).
     rounded : frozenset of str
         Names of the numeric columns of whole numbers that floats could not hold.
+    texts : frozenset of str
+        Names of the nominal columns that hold texts, which nobody declared to be categories.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Table(PickledWithoutCaches):
     matrix: Any = None
     dates: frozenset[str] = frozenset()
     rounded: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         check_size(self.numeric if self.matrix is None else self.matrix)
@@ -267,7 +270,7 @@ class Table(PickledWithoutCaches):
         nominal = self.is_nominal[columns]
         slots = self.slots[columns]
         blocks = _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal])
-        return Table(names, levels, *blocks, dates=self.dates, rounded=self.rounded)
+        return Table(names, levels, *blocks, dates=self.dates, rounded=self.rounded, texts=self.texts)
 
     def take(self, rows: Any) -> Table:
         """Return the table of the given rows (slice, mask or indices)."""
@@ -275,7 +278,7 @@ class Table(PickledWithoutCaches):
             matrix = self._by_rows[rows].tocsc()
             empty = np.empty((matrix.shape[0], 0))
             return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix, self.dates)
-        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows], dates=self.dates)
+        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows], dates=self.dates, texts=self.texts)
 
     @cached_property
     def _by_rows(self) -> Any:

@@ -23,7 +23,7 @@ from omnirank.data.estimator_input import recoded_like
 from omnirank.data.files import Content, plain_name
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
-from omnirank.data.notes import Remarks
+from omnirank.data.notes import RARE, Remarks
 from omnirank.data.parquet import INDEX_NOTE
 from omnirank.data.roles import Roles, assign_roles, dataset_from
 from omnirank.data.table import Levels, Table, chosen_numbers
@@ -34,7 +34,7 @@ from omnirank.shards.source import Columns, ShardSource, index_columns, noted_fa
 from omnirank.shards.summary import Summary, summary_of
 
 _KINDS = {"number": "numeric", "nothing": "numeric", "date": "date"}
-# Whole numbers are in doubt as classes where there are more of them, and more than one per so many examples.
+# Whole numbers are in doubt as classes where there is more than one per so many examples, or a rare one.
 _MANY = 20
 # Number of the random stream by which a sample is drawn.
 _SAMPLE = 4
@@ -534,7 +534,7 @@ def _target_values(columns: Columns, summary: Summary, name: str) -> np.ndarray:
     else:
         values = np.arange(len(levels), dtype=np.float64)
         often = [found.levels.get(level, [0])[0] for level in levels]
-    few = len(values) * _MANY <= found.n_known and min(often, default=0) > 1
-    if len(values) > _MANY and few:
+    few = len(values) * _MANY <= found.n_known and min(often, default=0) >= RARE
+    if few:
         values = np.tile(values, _MANY + 1)
     return values if found.n_known == summary.n_rows else np.append(values, np.nan)

@@ -19,9 +19,9 @@ from omnirank.core.errors import DataWarning, setting
 from omnirank.core.text import counted
 from omnirank.data.notes.leaks import leaking_features
 from omnirank.data.notes.order import order_note
-from omnirank.data.numbers import is_censored, looks_like_number, unit_of
+from omnirank.data.numbers import NumberFormat, is_censored, looks_like_number, unit_of
 from omnirank.data.resampling import copies_note
-from omnirank.data.table import Levels, Table, is_made_up
+from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_made_up
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named, task_target
 
@@ -62,6 +62,7 @@ class Remarks:
         told = [trap for trap in self._traps if supervised or not trap.of_target]
         return (
             *(self.doubts if supervised and not task_is_sure else ()),
+            *(() if dataset.target is None else class_notes(dataset.target)),
             *trap_notes(told, self.from_file),
             *self._dependent,
         )
@@ -167,6 +168,9 @@ KINDS = {
     "or leave {it|them} out",
     "number text": "{is|are} taken as categories, but {<>|in the first of them <>}: write plain numbers, with a "
     "decimal point, if {it is a quantity|they are quantities}",
+    "numbers": "{holds|hold} numbers as text, taken as categories: if {it is a quantity|they are quantities}, "
+    "<> makes numbers of {it|the first}",
+    "nan": "{has|have} the text 'nan' as a category: for missing values use None with dtype=object",
     "leak": "{predicts <> (nearly) perfectly|predict <> (nearly) perfectly, each} on its own, and can hide what other "
     "features tell: would {it|they} be known before the target? Else leave {it|them} out",
     "other target": "{is called like a target: is it one (<>)? Then name it as a target|are called like targets: are "
@@ -200,7 +204,8 @@ def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
     [('constant', 'x1'), ('running', 'x0')]
     """
     if features.n_rows < _LEAST_EXAMPLES:
-        return tuple(trap for trap in _constant(features) if trap.kind == "empty")  # of few examples, no other is sure
+        sure = ("empty", "numbers", "nan")  # of few examples, no other is
+        return tuple(trap for trap in (*_constant(features), *_of_levels(features)) if trap.kind in sure)
     found: dict[str, Trap] = {}
     searches: list[Iterable[Trap]] = [_constant(features), _counting(features), _of_levels(features)]
     searches.append(Trap("date", name) for name in features.names if name in features.dates)
@@ -334,15 +339,20 @@ def _all_differ(columns: np.ndarray) -> np.ndarray:
 
 
 def _of_levels(features: Table) -> Iterable[Trap]:
-    """Nominal features with more levels in use than half the examples; dates among them."""
+    """Nominal features with more levels in use than half the examples; dates and numbers among them."""
     if features.is_sparse:
         return
     for f in np.flatnonzero(features.is_nominal).tolist():
         levels = features.levels[f] or ()
+        counts, is_text = text_counts(levels, features.column(f)), features.names[f] in features.texts
         if _are_dates(levels):
             yield Trap("date text", features.names[f])
-        elif (about := what_numbers_have(text_counts(levels, features.column(f)))) != "":
+        elif (about := what_numbers_have(counts)) != "":
             yield Trap("number text", features.names[f], about)
+        elif is_text and _are_numbers(counts):
+            yield Trap("numbers", features.names[f], f"pd.to_numeric(frame[{features.names[f]!r}], errors='coerce')")
+        elif is_text and counts.get("nan"):
+            yield Trap("nan", features.names[f])
         elif len(levels) > features.n_rows / 2:
             used = np.unique(features.column(f))
             n_used = int((used >= 0).sum())
@@ -389,16 +399,47 @@ def _stem(name: str) -> str:
     return _NUMBER.sub("#", name.lower())
 
 
+def class_notes(target: Target) -> tuple[str, ...]:
+    """Return what to know about classes: the text 'nan' among them, and classes of one labelled example.
+
+    Examples
+    --------
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.data.notes import class_notes
+    >>> class_notes(target_from(["well"] * 39 + ["ill"])[0])[0][:41]
+    "class 'ill' of 'y' has 1 labelled example"
+    """
+    notes = []
+    for i in np.flatnonzero(target.is_nominal).tolist():
+        name, levels, codes = target.names[i], target.levels[i] or (), target.values[:, i]
+        counts = np.bincount(codes[codes >= 0].astype(np.intp), minlength=len(levels))
+        known = dict(zip(levels, counts.tolist(), strict=True))
+        if known.get("nan"):
+            advice = "for missing values use None with dtype=object"
+            notes.append(f"the text 'nan' is a class of {name!r} ({counted(known['nan'], 'example')}): {advice}")
+        single = [level for level, count in known.items() if count == 1]
+        if single and len(known) <= _MANY and counts.sum() >= _LEAST_EXAMPLES:
+            notes.append(
+                f"class {single[0]!r} of {name!r} has 1 labelled example: what sets this example apart passes for what "
+                "sets the class apart, and no test can tell"
+            )
+    return tuple(notes)
+
+
 # -- doubts about the task ------------------------------------------------------------------------------
 
-# More classes than this, and more than one per so many examples, are more likely quantities.
-_MANY = 20
+# More classes than this, and more than one per so many examples or rare ones, are more likely quantities.
+_MANY = 10
 _EXAMPLES_PER_CLASS = 20
+RARE = 5
 _MANY_FLOATS = 5
+_MANY_CODES = 20
 _SEPARATORS = (";", "|")
 # Fewer such texts, or a smaller share of all, may be anything.
 _LEAST = 3
 _LEAST_SHARE = 0.5
+_LEAST_NUMBERS = 0.8
+_PLAIN = NumberFormat()
 
 
 def doubts_about(
@@ -406,10 +447,11 @@ def doubts_about(
 ) -> tuple[str, ...]:
     """Return what speaks against a task that was inferred from undeclared values, one sentence each.
 
-    Whole numbers are in doubt as classes where there are more than 20 of them and either more than one per 20 known
-    examples or one that occurs once, and those of float type where there are more than 5; so are numbers written as
-    text, and an empty text as a class. Whole numbers of float type in several columns are in doubt as quantities where
-    there are at most 20 of each and some are missing, since a missing cell is what turns integers into floats.
+    Whole numbers are in doubt as classes where there are more than 10 of them and either more than one per 20 known
+    examples or one that occurs less than 5 times, and those of float type where there are more than 5; so are numbers
+    written as text, and an empty text as a class. Whole numbers of float type in several columns are in doubt as
+    quantities where there are at most 20 of each and some are missing, since a missing cell is what turns integers into
+    floats.
 
     Parameters
     ----------
@@ -447,7 +489,7 @@ def doubts_about(
         for i, levels in enumerate(target.levels)
         if table.levels[i] is None and (i in many or (not integers and len(levels or ()) > _MANY_FLOATS))
     ]
-    texts = [i for i in many if not texts_are_meant and _are_numbers(table.levels[i] or ())]
+    texts = [i for i in many if not texts_are_meant and _are_numbers(_class_texts(target, i))]
     if numbers:
         quantities = setting("task", task_named("numbers", single=table.n_columns == 1))
         doubts.append(f"the whole numbers of {_taken(target, numbers)}; if they are quantities, say {quantities}")
@@ -455,7 +497,7 @@ def doubts_about(
     doubts += _numbers_with_more(target)
     if texts:
         taken = _taken(target, texts).replace("are taken", "are numbers written as text, taken")
-        doubts.append(f"the values of {taken}; if they are quantities, give numbers (astype(float))")
+        doubts.append(f"the values of {taken}; if they are quantities, pd.to_numeric(y, errors='coerce') gives them")
     return tuple(doubts)
 
 
@@ -478,8 +520,7 @@ def _label_sets(table: Table) -> list[str]:
 def _numbers_with_more(target: Target) -> list[str]:
     """Classes that look like numbers with a comma or a unit."""
     for i, levels in enumerate(target.levels):
-        codes = np.nan_to_num(target.values[:, i], nan=-1) if levels else np.empty(0)
-        about = what_numbers_have(text_counts(levels or (), codes))
+        about = what_numbers_have(_class_texts(target, i))
         if about:
             return [
                 f"the values of {target.names[i]!r} are taken as {len(levels or ())} classes, but {about}: write plain "
@@ -502,14 +543,21 @@ def _are_many(target: Target, i: int, levels: Levels) -> bool:
         return False
     codes = target.values[:, i]
     known = codes[~np.isnan(codes)].astype(np.intp)
-    return len(levels) * _EXAMPLES_PER_CLASS > len(known) or bool((np.bincount(known) == 1).any())
+    return len(levels) * _EXAMPLES_PER_CLASS > len(known) or any(0 < count < RARE for count in np.bincount(known))
 
 
-def _are_numbers(levels: Levels) -> bool:
-    try:
-        return len(levels) > 0 and all(isinstance(level, str) and np.isfinite(float(level)) for level in levels)
-    except ValueError:
+def _class_texts(target: Target, i: int) -> dict[str, int]:
+    """How often each class of a variable occurs, where all classes are texts."""
+    return text_counts(levels, np.nan_to_num(target.values[:, i], nan=-1)) if (levels := target.levels[i]) else {}
+
+
+def _are_numbers(counts: Mapping[str, int]) -> bool:
+    """Whether texts are (nearly) all numbers that floats hold, and not only a few whole ones, which may be codes."""
+    read = {text: _PLAIN.value(text) for text, count in counts.items() if count}
+    values = {text: value for text, value in read.items() if value is not None and abs(value) < LARGEST_EXACT}
+    if sum(counts[text] for text in values) < max(_LEAST, _LEAST_NUMBERS * sum(counts.values())):
         return False
+    return len(values) > _MANY or not all(value.is_integer() for value in values.values())
 
 
 def _taken(target: Target, columns: Sequence[int]) -> str:
@@ -529,7 +577,7 @@ def _codes_as_floats(table: Table) -> tuple[str, ...]:
         return ()
     for cells in table.numeric.T:
         known = cells[~np.isnan(cells)]
-        if (known != np.round(known)).any() or not 1 < len(np.unique(known)) <= min(_MANY, len(known) / 20):
+        if (known != np.round(known)).any() or not 1 < len(np.unique(known)) <= min(_MANY_CODES, len(known) / 20):
             return ()
     classes = setting("task", task_named("classes"))
     named = _named(table.names, range(table.n_columns))
