@@ -172,8 +172,8 @@ class _Guess:
     def _examples_note(self, table: str, column: str) -> str:
         why = "its values repeat" if self.cells(table, column).known is None else "it is not always known"
         return (
-            f"column {table}.{column} is called like the identifier of the examples, but {why}: every row is an example, "
-            f"the column a value; {setting('keys', {table: column})} makes it the identifier where copies are equal"
+            f"column {table}.{column} is called like the identifier of the examples, but {why}: every row is an "
+            f"example, the column a value; {setting('keys', {table: column})} makes it one if copies are equal"
         )
 
     def _almost(self, name: str, column: str, schema: Schema) -> tuple[str, str] | None:
