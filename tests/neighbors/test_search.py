@@ -102,7 +102,7 @@ def test_larger_data_in_all_precisions(n, d, kind):
     keys = np.rint(total / reference.TIE)
     np.fill_diagonal(keys, np.inf)
     expected = np.argsort(keys, axis=1, kind="stable")[:, :12]
-    for precision in (np.float32, np.float64):
+    for precision in (np.int16, np.float32, np.float64):
         search = NeighborSearch(cells)
         search._precision = precision
         ids, distances = search.nearest(np.arange(n), 12)
@@ -133,14 +133,22 @@ def test_ranges_of_huge_numbers():
 
 @draws(8)
 @given(st.integers(1, 40), st.integers(0, 10**6), st.sampled_from([0.0, 0.2]))
-def test_the_error_in_single_precision_stays_within_its_bound(d, seed, missing):
+def test_the_error_in_16_bits_stays_within_its_bound(d, seed, missing):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, d)) ** 3
     X[rng.random(X.shape) < missing] = np.nan
     search = NeighborSearch(table_cells(table_from(X)))
-    ids, rough, error = search._candidates(np.float32, np.arange(20), 19)
+    ids, rough, error = search._candidates(np.int16, np.arange(20), 19)
     first, second = np.repeat(np.arange(20), 19), ids[:20, 0].ravel()
     exact = search.cells.distances(first, second).sum(axis=1)
     off = np.abs(rough[:20, 0].ravel() - exact)
     assert off.any()
     assert (off <= error[0] + error[1] * exact).all()
+
+
+@pytest.mark.parametrize("d", [3, 60_000])
+def test_the_largest_distances_do_not_overflow_in_16_bits(d):
+    X = np.repeat([[0.0], [1.0], [0.25]], d, axis=1)
+    search = NeighborSearch(table_cells(table_from(X)))
+    _, rough, _ = search._candidates(np.int16, np.arange(3), 2)
+    np.testing.assert_allclose(rough[:3, 0], np.array([[0.25, 1.0], [0.75, 1.0], [0.25, 0.75]]) * d, rtol=1e-3)

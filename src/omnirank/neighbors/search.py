@@ -31,9 +31,10 @@ class NeighborSearch:
     Notes
     -----
     The distance is D d_X = sum_i d_i, in double precision. Distances that agree when rounded to 2**-32 are ties,
-    which the example that comes first wins. The search itself runs in single precision where that is safe: it keeps
-    a few candidates more than asked for, their distances are computed again, and rows for which rounding might have
-    hidden a neighbour are sought in double precision. Memory is that of the data once more at most.
+    which the example that comes first wins. The search itself runs in low precision where that is safe (16 bits if
+    all features are numbers, else single precision): it keeps a few candidates more than asked for, their distances are
+    computed again, and rows for which rounding might have hidden a neighbour are sought in double precision. Memory is
+    that of the data once more at most.
 
     Examples
     --------
@@ -52,7 +53,8 @@ class NeighborSearch:
         groups = np.zeros(cells.n_rows, np.int64) if groups is None else np.asarray(groups, np.int64)
         self._members = [np.flatnonzero(groups == g) for g in range(int(groups.max()) + 1)]
         numbers = cells.values[:, : cells.n_numeric]
-        self._offsets = _offsets(cells) + 0.5 * cells.n_numeric - numbers.sum(axis=1)
+        self._missing = _offsets(cells)
+        self._offsets = self._missing + 0.5 * cells.n_numeric - numbers.sum(axis=1)
         self._both = _columns_missing_in_both(cells)
         self._masks = np.isnan(cells.values[:, self._both])
         # sums of 0, 1/2 and 1 have no rounding in single precision
@@ -93,12 +95,13 @@ class NeighborSearch:
 
     def _safe_precision(self) -> Any:
         """The precision in which to seek: double where a lower one leaves too much uncertain."""
+        low = np.int16 if self.cells.n_numeric == self.cells.n_features <= _MOST_FEATURES else np.float32
         rows = np.unique(np.linspace(0, self.cells.n_rows - 1, _TRIED).astype(np.int64))
         for self._spare in _SPARE:
-            certain = self._in(np.float32, rows, min(10, self.cells.n_rows))[2]
+            certain = self._in(low, rows, min(10, self.cells.n_rows))[2]
             if certain.all():
                 break
-        return np.float64 if np.mean(~certain) > _UNCERTAIN else np.float32
+        return np.float64 if np.mean(~certain) > _UNCERTAIN else low
 
     def _in(self, precision: Any, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Nearest, found in that precision, and whether that is certain."""
@@ -121,9 +124,14 @@ class NeighborSearch:
         from omnirank.neighbors.kernels.search import CHUNK, search
 
         cells, blocks = self.cells, self._in_blocks(precision)
-        sought = _padded_rows(self, rows, precision)
+        sought = blocks.rows(rows) if precision == np.int16 else _padded_rows(self, rows, precision)
         candidates = np.empty((len(sought.ids), self.n_groups, n), np.int32)
-        rough = np.empty(candidates.shape, precision)
+        rough = np.empty(candidates.shape, np.float32 if precision == np.int16 else precision)
+        if precision == np.int16:
+            from omnirank.neighbors.kernels.int16_search import search_words
+
+            search_words(sought, blocks.blocks, blocks.groups, blocks.unit, candidates, rough)
+            return candidates, rough, blocks.error
         n_columns = sought.cells.shape[1]
         bounds = (0, cells.n_numeric, cells.n_features, n_columns)
         search(sought, blocks, bounds, candidates, rough)
@@ -143,7 +151,9 @@ class NeighborSearch:
     def _in_blocks(self, precision: Any) -> Any:
         """All examples as blocks, made when they are first needed."""
         if precision not in self._blocks:
-            self._blocks[precision] = _make_blocks(self, precision)
+            words = precision == np.int16
+            blocks = WordCells(self.cells, self._missing, self._members) if words else _make_blocks(self, precision)
+            self._blocks[precision] = blocks
         return self._blocks[precision]
 
 
@@ -179,12 +189,16 @@ def _padded_rows(search: NeighborSearch, rows: np.ndarray, precision: Any) -> An
     return Rows(wide, offset, own)
 
 
+def _blocks_of_groups(groups: list[np.ndarray], width: int) -> list[tuple[int, np.ndarray]]:
+    return [(g, rows[i : i + width]) for g, rows in enumerate(groups) for i in range(0, len(rows), width)]
+
+
 def _make_blocks(search: NeighborSearch, precision: Any) -> Any:
     from omnirank.neighbors.kernels.search import Blocks
     from omnirank.neighbors.kernels.tile import tile_width
 
     cells, width = search.cells, tile_width(precision)
-    parts = [(g, rows[i : i + width]) for g, rows in enumerate(search._members) for i in range(0, len(rows), width)]
+    parts = _blocks_of_groups(search._members, width)
     n_columns = cells.n_features + len(search._both)
     transposed = np.zeros((len(parts), n_columns, width), precision)
     offset = np.full((len(parts), width), np.inf, precision)
@@ -197,6 +211,70 @@ def _make_blocks(search: NeighborSearch, precision: Any) -> Any:
         ids[block, :n] = members
     groups = np.array([group for group, _ in parts], np.int64)
     return Blocks(transposed, offset, ids, groups, np.ones(n_columns, precision))
+
+
+# The range from 0 to 1 has this many units, half of them below zero; with more columns than this the sums overflow.
+_UNITS = 32766
+_MOST_FEATURES = 60_000
+
+
+class WordCells:
+    """Cells as words of 16 bits, two in each of 32 bits.
+
+    Parameters
+    ----------
+    cells : Cells
+        Numbers alone.
+    offsets : ndarray
+        What the missing cells of each example add to its distances.
+    members : list of ndarray
+        Numbers of the examples of each group.
+    """
+
+    def __init__(self, cells: Cells, offsets: np.ndarray, members: list[np.ndarray]) -> None:
+        n_rows, n_features = cells.values.shape
+        words = np.zeros((n_rows, n_features + n_features % 2), np.int16)
+        np.rint(cells.values * _UNITS - _UNITS // 2, out=words[:, :n_features], casting="unsafe")
+        self._sums = words.sum(axis=1, dtype=np.int32)
+        self._pairs = words.view(np.int32)
+        self._offsets = offsets.astype(np.float32)
+        self.unit = np.float32(1 / _UNITS)
+        self.blocks, self.groups = self._in_blocks(members)
+
+    @property
+    def error(self) -> np.ndarray:
+        """Bound of the error of a distance d: error[0] + error[1] d.
+
+        Both cells of a difference are wrong by half a unit at most; sums of units are exact, and what is done with
+        them in single precision (one conversion, one product, two sums) is rounded, offsets relative to their size.
+        """
+        n_features = 2 * self._pairs.shape[1]
+        return np.array([n_features / _UNITS * (1 + 2.0**-20) + n_features * 2.0**-22, 2.0**-22])
+
+    def rows(self, rows: np.ndarray) -> Any:
+        """Return the given examples, padded to whole tiles."""
+        from omnirank.neighbors.kernels.int16_search import Words
+        from omnirank.neighbors.kernels.tile import ROWS
+
+        padded = np.zeros(-(-len(rows) // ROWS) * ROWS, np.int64)
+        padded[: len(rows)] = rows
+        own = padded.astype(np.int32)
+        own[len(rows) :] = -1
+        return Words(self._pairs[padded], self._sums[padded], self._offsets[padded], own)
+
+    def _in_blocks(self, members: list[np.ndarray]) -> tuple[Any, np.ndarray]:
+        from omnirank.neighbors.kernels.int16_search import WIDTH, Words
+
+        parts = _blocks_of_groups(members, WIDTH)
+        shape = (len(parts), WIDTH)
+        cells = np.zeros((len(parts), self._pairs.shape[1], WIDTH), np.int32)
+        sums, ids = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
+        offset = np.full(shape, np.inf, np.float32)
+        for block, (_, numbers) in enumerate(parts):
+            n = len(numbers)
+            cells[block, :, :n] = self._pairs[numbers].T
+            sums[block, :n], offset[block, :n], ids[block, :n] = self._sums[numbers], self._offsets[numbers], numbers
+        return Words(cells, sums, offset, ids), np.array([group for group, _ in parts], np.int64)
 
 
 _ROWS = 256
