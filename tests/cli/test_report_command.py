@@ -66,4 +66,8 @@ def test_relational_data_are_reported_without_what_needs_one_table(tmp_path):
     assert "roles_actor" in text
     assert "Left out: the data are several tables" in text
     assert "omnirank features" in text
+    assert "rank --significance" not in text
+    assert "om.Dataset(X, y)" not in text
+    assert "RelationalDataset.from_folder(folder, target=&#39;films.good&#39;)" in text
+    assert "4 examples, all labelled; 1 feature; classification for good" in text
     assert "<title>tables: which features matter" in text

@@ -105,9 +105,12 @@ def test_aggregates_steps_and_presets_can_be_chosen(movies):
     text = run("features", movies, "--target", "movies.genre", "--aggregates", "mean,count", "--lookahead", "3").output
     assert "mean age of the users of its ratings" in text
     assert "minimum" not in text
+    assert "note: table nations has no feature: --lookahead 4 goes further" in text
+    assert "has no feature" not in run("features", movies, "-t", "movies.genre", "--lookahead", "4").output
     own = run("features", movies, "--target", "movies.genre", "--set", "aggregates=NO-Rel").output
     assert "its year" in own
     assert "ratings" not in own.split("feature")[1]
+    assert "has no feature" not in own
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import omnirank as om
 from omnirank.errors import DataError, DataWarning, FileFormatError
 from omnirank.relational import RelationalDataset, RelationalFeatures, RelationalTree
 from omnirank.relational.readers import read_folder, table_files
+from omnirank.relational.summary import unreached_tables
 from reference.relational_tables import decoded_facts
 
 R = RelationalDataset
@@ -425,3 +426,53 @@ def test_a_date_of_every_row_is_no_identifier():
     shops = pd.DataFrame({"id": range(30), "left": list("ab") * 15})
     data = R.from_frames({"shop": shops, "visit": days}, target="shop.left")
     assert not any("visit.day" in note for note in data.notes)
+
+
+SHOP = {
+    "customers": pd.DataFrame({"customer_id": range(1, 31), "age": range(20, 50), "churn": ["yes", "no"] * 15}),
+    "orders": pd.DataFrame({"customer_id": [*range(1, 31)] * 2, "item_id": [1, 2, 3] * 20, "n": range(60)}),
+    "items": pd.DataFrame({"item_id": [1, 2, 3], "price": [1.5, 2.5, 3.5]}),
+}
+TWICE = SHOP["customers"].assign(customer_id=[1, *range(1, 30)])
+CODES = SHOP["orders"].assign(customer_id=[f"C{i:04d}" for i in SHOP["orders"]["customer_id"]])
+ITEMS = SHOP["items"].assign(item_id=[1, 1, 2])
+SOME = SHOP["orders"].assign(customer_id=[i if i < 10 else 1000 + i for i in SHOP["orders"]["customer_id"]])
+
+
+@pytest.mark.parametrize(
+    ("frames", "unreached", "why", "keys"),
+    [
+        (
+            {"customers": TWICE},
+            "items, orders",
+            "customers.customer_id holds 1 value more than once, so it is no key",
+            {"customers.customer_id": "customer_id", "orders.customer_id": "customer_id"},
+        ),
+        ({"orders": CODES}, "items, orders", "0 of 60 values of orders.customer_id are in customers", None),
+        ({"orders": SOME}, "items, orders", "18 of 60 values of", {"orders.customer_id": "customers"}),
+        (
+            {"items": ITEMS},
+            "items",
+            "items.item_id holds 1 value more than once",
+            {"items.item_id": "item_id", "orders.item_id": "item_id"},
+        ),
+    ],
+    ids=["key twice", "other codes", "few known", "key of another table twice"],
+)
+def test_tables_that_nothing_leads_to_are_told_with_what_helps(frames, unreached, why, keys):
+    data = R.from_frames(SHOP | frames, target="customers.churn")
+    with pytest.warns(DataWarning) as warned:
+        om.relational.RelationalRanker(n_trees=2, random_state=0).fit(data)
+    told = [str(warning.message) for warning in warned]
+    assert any(f"no keys link {unreached} to the table of the target" in text for text in told)
+    reason = next(text for text in told if why in text)
+    assert data.notes.count(reason) == 1
+    if keys is None:
+        assert "write the values alike" in reason
+        return
+    assert f"keys={keys!r}" in reason
+    assert not unreached_tables(R.from_frames(SHOP | frames, target="customers.churn", keys=keys))
+
+
+def test_tables_that_are_linked_are_not_told():
+    assert not any("no keys link" in note for note in R.from_frames(SHOP, target="customers.churn").notes)

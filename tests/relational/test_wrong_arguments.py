@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational import (
     RelationalBoosting,
@@ -189,3 +190,20 @@ def test_a_target_without_a_known_value_is_told_from_no_target():
         RelationalForest().fit(unknown)
     with pytest.raises(DataError, match="needs a target"):
         RelationalForest().fit(shops(target="shop"))
+
+
+ONE_TABLE = {
+    "significance": om.significance,
+    "stability": om.stability,
+    "evaluate": om.evaluate,
+    "redundancy": om.redundancy,
+    "ranker": lambda ranker, data: om.EnsembleRanker().fit(data),
+    "data set": lambda ranker, data: om.Dataset(data),
+}
+
+
+@pytest.mark.parametrize("use", ONE_TABLE.values(), ids=ONE_TABLE)
+def test_what_needs_one_table_refuses_several_and_says_what_takes_them(use):
+    ranker = RelationalRanker(n_trees=2, random_state=0).fit(shops())
+    with pytest.raises(DataError, match=r"several tables.*RelationalFeatures.*om\.select.*evaluate_relational"):
+        use(ranker, shops())

@@ -77,6 +77,7 @@ def features(
     from omnirank.relational.candidates import PRESETS
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.relational.features import RelationalFeatures
+    from omnirank.relational.summary import unreached_tables
 
     check_ending(out, DATA_FILES)
     data = read_data(ctx.obj, tables=True, writes=(out,))
@@ -93,6 +94,10 @@ def features(
     table((("feature", "left"), ("in words", "left")), [(one.name, one.sentence) for one in listed[:_SHOWN]])
     if len(listed) > _SHOWN:
         say(f"... and {len(listed) - _SHOWN} more")
+    tables = {relation.table for relation in data.database.relations.values()}.difference(unreached_tables(data))
+    used = {data.database.relation(step.relation).table for one in listed for step in one.path}
+    for name in sorted(tables - used) if constructed.aggregates != "NO-Rel" and data.schema else ():
+        say(f"note: table {name} has no feature: --lookahead {constructed.lookahead + 1} goes further")
     if out is not None:
         features = constructed.to_dataset(data)
         write_data(_with_ids(features, data) if ids else features, out)

@@ -32,6 +32,7 @@ from omnirank.neighbors.cells import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted import neighbor_means, ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.rankers.refits import check_ranker, is_ranker, ranker_and_data
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import PrototypeColumns, get_task
 from omnirank.tasks.measuring import measure
@@ -518,6 +519,8 @@ def held_out(train: Any, test: Any, n_test: int | None, random_state: RandomStat
 
 def _check_kinds(train: Any, test: Any) -> None:
     for name, data in (("train", train), ("test", test)):
+        if isinstance(data, RelationalDataset):
+            data.refuse_as_one()
         if not isinstance(data, Dataset | ShardedDataset):
             if name == "test" and data is None:
                 raise DataError("a ranking is judged on test data: evaluate(ranking, train, test)")

@@ -386,7 +386,7 @@ def select(
             raise DataError(f"{setting('by', by)}: {X.why_not_in_memory}; or choose {setting('by', 'significance')}")
         ranking, names = significant_features(ranker, X, alpha, random_state=random_state, n_jobs=n_jobs)
         return Selection(ranking, names, by)
-    ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
+    ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight, relational=True)
     random_state = seeded(ranker, random_state)
     if isinstance(dataset, RelationalDataset):
         check("by", by, choice(*_JUDGES))

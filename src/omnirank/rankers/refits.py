@@ -34,6 +34,7 @@ def ranker_and_data(
     y: TargetLike | None = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    relational: bool = False,
 ) -> tuple[Any, Any]:
     """Return a copy of a ranker that fits data sets as the ranker would fit X and y, and these as a data set.
 
@@ -47,6 +48,8 @@ def ranker_and_data(
         Groups of examples that belong together (`Dataset.with_groups`).
     sample_weight : array-like, optional
         Weights of the examples; an error where the ranker takes none.
+    relational : bool
+        Whether several tables will do; otherwise they are an error.
 
     Examples
     --------
@@ -58,6 +61,8 @@ def ranker_and_data(
     from omnirank.relational.dataset import RelationalDataset  # imported late: few need it
 
     if isinstance(X, RelationalDataset):
+        if not relational:
+            X.refuse_as_one()
         if getattr(ranker, "supported_data", None) != "relational":
             raise DataTypeError(f"{setting('ranker', ranker)}: give a RelationalRanker for a RelationalDataset")
         if y is not None or groups is not None:

@@ -190,7 +190,7 @@ def key_cells(series: Any, where: str) -> KeyCells:
     """
     dtype = series.dtype
     if dtype.is_integer():
-        known = _known(series)
+        known = ~np.asarray(series.is_null().to_numpy(), bool) if series.null_count() else None
         if known is not None:
             series = series.fill_null(0)
         cells = np.asarray(series.to_numpy())
@@ -223,10 +223,6 @@ def _key(cell: Any, where: str) -> int | str:
     if isinstance(cell, list | dict | set | tuple | np.ndarray):
         raise DataTypeError(f"{where} holds a {type(cell).__name__}: an identifier is a number or a text")
     return str(cell)
-
-
-def _known(series: Any) -> np.ndarray | None:
-    return ~np.asarray(series.is_null().to_numpy(), bool) if series.null_count() else None
 
 
 def _float_keys(values: np.ndarray, where: str) -> KeyCells:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -524,7 +524,16 @@ class RelationalDataset(PickledWithoutCaches):
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before trusting a result: how tables were read, inferred keys, columns that are traps."""
-        return (*self._remarks.of_reader, *self._remarks.warnings(self))
+        return tuple(dict.fromkeys((*self._remarks.of_reader, *self._remarks.warnings(self))))
+
+    def refuse_as_one(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to be one table: what asks for it cannot use several."""
+        raise DataError(
+            f"{self.name!r} is several tables, and this needs one, as RelationalFeatures makes; for several there are "
+            "om.select, omnirank.evaluation.cross.evaluate_relational, and ranking_.standard_errors of RelationalRanker"
+        )
+
+    __array__ = refuse_as_one
 
     def __len__(self) -> int:
         return self.n_examples

@@ -542,9 +542,8 @@ def _floats(arguments: np.ndarray, name: str) -> np.ndarray:
 
 def _keys(arguments: list[np.ndarray]) -> list[KeyCells]:
     """Arguments as integers where all are, else as texts."""
-    if all(_INTEGER.fullmatch(argument) for place in arguments for argument in pd.unique(place)):
-        return [KeyCells(place.astype(np.int64)) for place in arguments]
-    return [KeyCells(place) for place in arguments]
+    are_integers = all(_INTEGER.fullmatch(argument) for place in arguments for argument in pd.unique(place))
+    return [KeyCells(place.astype(np.int64) if are_integers else place) for place in arguments]
 
 
 # -- what goes with the facts -------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, setting
+from omnirank.core.text import counted
 from omnirank.relational.cells import KeyCells, KeyReader
 from omnirank.relational.schema import ROWS, Columns, Declared, DeclaredTable, ForeignKey, Schema, TableSchema
 
@@ -19,6 +20,8 @@ from omnirank.relational.schema import ROWS, Columns, Declared, DeclaredTable, F
 _CONTAINED, _MOSTLY = 0.5, 0.9
 _ENDING = re.compile(r"_?(id|key|uuid|nr|no|fk)$")
 _BEGINNING = re.compile(r"^(id|fk)_")
+# What notes say of a column that looks like a reference.
+CALLED_LIKE_KEY = "is called like a key, but refers to no table"
 _CALLED_KEY = re.compile(r"_(id|key|uuid|fk)$|^(id|fk)_")
 
 
@@ -95,9 +98,7 @@ class _Guess:
         return ()
 
     def _is_unique(self, table: str, column: str) -> bool:
-        if not _may_be_key(self.tables[table][column]):
-            return False
-        return _rows_differ([self.cells(table, column)])
+        return _may_be_key(self.tables[table][column]) and _rows_differ([self.cells(table, column)])
 
     def foreign_keys(self, table: str, primary: Mapping[str, tuple[str, ...]]) -> tuple[ForeignKey, ...]:
         said: DeclaredTable = self.declared[table]
@@ -172,8 +173,28 @@ class _Guess:
         why = "its values repeat" if self.cells(table, column).known is None else "it is not always known"
         return (
             f"column {table}.{column} is called like the identifier of the examples, but {why}: every row is an "
-            f"example of its own, and the column a value; {setting('keys', {table: column})} takes it as the identifier"
+            f"example, the column a value; {setting('keys', {table: column})} makes it one if copies are equal"
         )
+
+    def _almost(self, name: str, column: str, schema: Schema) -> tuple[str, str] | None:
+        """Why a column refers not to the table that it is called like, and what helps; None: it is called like none."""
+        for other, table in schema.tables.items():
+            called = (c for c in table.columns if _identifier_rank(c, other) < _LIKE_TABLE)
+            key = next(iter(table.primary_key or called), ROWS[0])
+            if other == name or key == ROWS[0] or _reference_rank(column, other, key, own=False) is None:
+                continue
+            here, there = f"{name}.{column}", f"{other}.{key}"
+            if table.primary_key == (key,):
+                n = len(self.cells(name, column).known_values)
+                n_there = round(n * self._contained(name, column, other, key))
+                advice = f"{setting('keys', {here: other})} links them" if n_there else "write the values alike"
+                return f" ({n_there} of {n} values of {here} are in {there})", advice
+            cells = pd.Series(self.cells(other, key).known_values)
+            n = cells[cells.duplicated()].nunique()
+            why = f"holds {counted(n, 'value')} more than once" if n else "is not always known"
+            linked = setting("keys", {there: column, here: column})
+            return f" ({there} {why}, so it is no key)", f"mend that, or {linked} links rows of the same value"
+        return None
 
     def unresolved(self, schema: Schema) -> list[str]:
         """Notes about columns that are called like references, but are none."""
@@ -191,10 +212,8 @@ class _Guess:
                 called = next((other for other in schema.tables if other != name and _same_thing(column, other)), None)
                 if (called or _CALLED_KEY.search(_plain(column))) and _may_be_key(self.tables[name][column]):
                     said = setting("keys", {f"{name}.{column}": called or _stem(column) or "object"})
-                    notes.append(
-                        f"column {name}.{column} is called like a key, but refers to no table, and is taken as a "
-                        f"value: {said} takes its values as objects"
-                    )
+                    why, advice = self._almost(name, column, schema) or ("", f"{said} takes its values as objects")
+                    notes.append(f"column {name}.{column} {CALLED_LIKE_KEY}{why}, and is taken as a value: {advice}")
         return notes
 
 
@@ -268,13 +287,9 @@ def _reference_rank(column: str, other: str, key: str, own: bool) -> int | None:
 
 def _may_be_key(series: Any) -> bool:
     dtype = series.dtype
-    return not (dtype.is_float() and not _whole(series)) and not dtype.is_temporal() and str(dtype) != "Boolean"
-
-
-def _whole(series: Any) -> bool:
-    values = np.asarray(series.drop_nulls().to_numpy(), np.float64)
-    values = values[~np.isnan(values)]
-    return bool((values == np.round(values)).all())
+    values = np.asarray(series.drop_nulls().to_numpy(), np.float64) if dtype.is_float() else np.zeros(0)
+    is_whole = bool(((values == np.round(values)) | np.isnan(values)).all())
+    return is_whole and not dtype.is_temporal() and str(dtype) != "Boolean"
 
 
 def _rows_differ(columns: list[KeyCells]) -> bool:

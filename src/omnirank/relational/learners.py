@@ -258,7 +258,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
             (n, classes), in the order of ``classes_``; (n, labels) for label sets, with 1/2 as the next larger number,
             so that rounding gives ``predict``; a list of (n, classes), one per target, for several nominal targets.
         """
-        return super().predict_proba(X)  # type: ignore[arg-type]  # other data
+        return super().predict_proba(X)
 
     def score(  # type: ignore[override]  # other data
         self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
@@ -276,7 +276,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         """
         check_is_fitted(self)
         kind = PCTClassifierBase if self._predicts_classes else PCTRegressorBase
-        return kind.score(self, X, y, sample_weight)  # type: ignore[arg-type]  # other data
+        return kind.score(self, X, y, sample_weight)
 
     def _truth(self, X: Any, y: Any) -> Target | None:
         if y is not None:

@@ -172,9 +172,7 @@ def _table(name: str, said: Mapping[str, Any], tables: Mapping[str, Iterable[str
 
 
 def _reference(given: Any) -> Any:
-    if isinstance(given, list) and len(given) == 1:
-        return given[0]
-    return (given[0], tuple(given[1:])) if isinstance(given, list) else given
+    return given[0] if isinstance(given, list) and len(given) == 1 else given
 
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -267,10 +265,8 @@ def dataset_from_folder(path: PathLike, encoding: str, name: str | None, **optio
 
 
 def _read_table(path: Path, encoding: str) -> Any:
-    ending = _ending(path)
-    return (
-        read_arrow(path) if ending in _PARQUET else read_frame(path, separator=_SEPARATORS[ending], encoding=encoding)
-    )
+    separator = _SEPARATORS.get(_ending(path))
+    return read_frame(path, separator=separator, encoding=encoding) if separator else read_arrow(path)
 
 
 def _ending(path: Path) -> str:

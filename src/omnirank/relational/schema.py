@@ -154,9 +154,7 @@ class Schema:
 
     def refers_to_identifier(self, key: ForeignKey) -> bool:
         """Whether a foreign key holds identifiers of the other table, not values of another column."""
-        if key.table not in self.tables or not key.references:
-            return True
-        return key.references == self.tables[key.table].primary_key
+        return key.table not in self.tables or key.references in ((), self.tables[key.table].primary_key)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as ``schema.json`` and ``schema.toml`` hold it.

@@ -14,6 +14,7 @@ from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 from omnirank.relational.cells import ValueCells
+from omnirank.relational.inference import CALLED_LIKE_KEY
 from omnirank.relational.schema import ROWS
 
 if TYPE_CHECKING:
@@ -116,9 +117,7 @@ def links(database: Database) -> list[LinkSummary]:
     """
     pairs = [r for r in database.relations.values() if r.is_link and len(r.components) == 2]
     return [
-        LinkSummary(
-            r.name, r.components[0].type, r.components[1].type, _matches(r, 0, database), _matches(r, 1, database)
-        )
+        LinkSummary(r.name, r.components[0].type, r.components[1].type, *(_matches(r, i, database) for i in (0, 1)))
         for r in pairs
     ]
 
@@ -176,7 +175,8 @@ class RelationalRemarks:
             relations = [r for r in dataset.database.relations.values() if (dataset.modes or {}).get(r.name, True)]
             others = [relation for relation in relations if relation.name not in self.columns]
             own = {r.name: self.columns[r.name] for r in relations if r.name in self.columns}
-            self._found = (*self._own_notes(own), *_other_notes(others), *_text_notes(relations))
+            traps = (*self._own_notes(own), *_other_notes(others), *_text_notes(relations))
+            self._found = (*_link_notes(dataset, self.of_reader), *traps)
         return (*(self.doubts if dataset.target is not None and not task_is_sure else ()), *self._found)
 
     def _own_notes(self, columns: Mapping[str, ValueCells]) -> tuple[str, ...]:
@@ -186,6 +186,35 @@ class RelationalRemarks:
         cells = list(columns.values())
         table = Table.from_columns(columns, [c.cells for c in cells], [c.levels for c in cells])
         return trap_notes(find_traps(table, self.target))
+
+
+def unreached_tables(dataset: RelationalDataset) -> list[str]:
+    """Return the tables that no keys link to the table of the target; of facts, none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import omnirank as om
+    >>> from omnirank.relational.summary import unreached_tables
+    >>> frames = {"shops": pd.DataFrame({"y": ["a", "b"]}), "towns": pd.DataFrame({"id": [1, 2], "size": [5, 9]})}
+    >>> unreached_tables(om.relational.RelationalDataset.from_frames(frames, target="shops.y"))
+    ['towns']
+    """
+    tables = dataset.schema.tables if dataset.schema else {}
+    known, reached = {("object", kind) for kind in dataset.example_types}, set()
+    for relation in [*dataset.database.relations.values()] * len(tables):  # a pass reaches another table at least
+        ends = {(c.kind, c.type) for c in relation.components if c.kind != "numeric"}
+        if ends & known:
+            known |= ends
+            reached.add(relation.table)
+    return [name for name in tables if name not in reached and not f"{dataset.target_name}.".startswith(f"{name}.")]
+
+
+def _link_notes(dataset: RelationalDataset, of_reader: Iterable[str]) -> Iterable[str]:
+    """A note on tables that nothing leads to, after those of the reader on columns that should."""
+    if names := unreached_tables(dataset):
+        yield from (note for note in of_reader if CALLED_LIKE_KEY in note)
+        yield f"no keys link {', '.join(names)} to the table of the target: nothing there scores above 0"
 
 
 def _other_notes(relations: Sequence[Relation]) -> Iterable[str]:

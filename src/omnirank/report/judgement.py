@@ -156,7 +156,7 @@ def significance(subject: Subject) -> Content:
     ranking = subject.ranking
     if ranking.p_values is None:
         why = subject.missing.get(AGAIN, "the method has no p values of its own")
-        return f"{why}; om.significance or rank --significance computes them"
+        return why if subject.database is not None else f"{why}; om.significance or rank --significance computes them"
     n = len(ranking.relevant())
     expected = "" if not n else f" Of these {n}, at most about {ALPHA * n:.2g} are expected to be false discoveries."
     verb = "scores" if n == 1 else "score"

@@ -49,7 +49,7 @@ def summary(subject: Subject) -> Content:
 
 def about(subject: Subject) -> str:
     """Return what was ranked, for what and by which method, in one line."""
-    ranking, data = subject.ranking, subject.data
+    ranking, data = subject.ranking, subject.database if subject.data is None else subject.data
     parts = []
     if data is not None:
         n_labelled = int(data.labelled.sum())

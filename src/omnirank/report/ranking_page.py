@@ -48,8 +48,7 @@ _SECTIONS: tuple[tuple[str, str, str, Callable[[Subject], Content]], ...] = (
     ("How it was done", "parameters", "Parameters, and how to repeat it", parameters),
 )
 _SEVERAL_TABLES = (
-    "the data are several tables, and this section needs one: omnirank features (RelationalFeatures) makes one "
-    "of them, which can be ranked and reported in full"
+    "the data are several tables, and this section needs one, as omnirank features makes (RelationalFeatures)"
 )
 
 

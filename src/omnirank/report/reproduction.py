@@ -11,6 +11,7 @@ from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, top_of
 from omnirank.data.dataset import FileSource
 from omnirank.ensembles.plan import GrowingRules, features_per_node
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.report.judgement import CORRECTION, p_value_test
 from omnirank.report.overview import software
 from omnirank.report.page import Content, digits, listing
@@ -133,13 +134,13 @@ def parameters(subject: Subject) -> Content:
     return {
         "pairs": pairs,
         "command": subject.command or "",
-        "code": python_code(ranking, source),
+        "code": python_code(ranking, source, subject.database),
         "repeated": repeated,
         "fingerprint": ranking.fingerprint or "",
     }
 
 
-def python_code(ranking: Ranking, source: FileSource | None) -> str:
+def python_code(ranking: Ranking, source: FileSource | None, tables: RelationalDataset | None = None) -> str:
     """Return the lines of Python that rank again; nothing where the ranking does not tell enough.
 
     Examples
@@ -159,7 +160,11 @@ def python_code(ranking: Ranking, source: FileSource | None) -> str:
         return ""
     given = "".join(f", {name}={value!r}" for name, value in known.items())
     read = "data = om.Dataset(X, y)  # X and y as they were ranked"
-    if source is not None:
+    if tables is not None:
+        target = tables.target_name.split(", ")
+        given = repr(target if len(target) > 1 else target[0])
+        read = f"data = om.relational.RelationalDataset.from_folder(folder, target={given})  # as the tables were read"
+    elif source is not None:
         options = "".join(f", {name}={_plain(value)!r}" for name, value in source.options.items())
         read = f"data = om.load({source.path!r}{options})"
     tested = _tested(ranking)

@@ -122,7 +122,8 @@ class Subject:
     @property
     def targets(self) -> tuple[str, ...]:
         """Names of the targets, of the data or as the ranking has them."""
-        return self.ranking.targets or () if self.data is None else self.data.target_names
+        data = self.database if self.data is None else self.data
+        return self.ranking.targets or () if data is None else data.target_names
 
     def picture(self, ax: Any, about: str) -> str:
         """Return what was drawn as an element of the page, with a title that names data, content and target."""
