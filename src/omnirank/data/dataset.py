@@ -451,7 +451,7 @@ def strata(dataset: Dataset) -> np.ndarray:
 
 
 def whole_groups(dataset: Any, n_parts: int) -> np.ndarray | None:
-    """Return the groups of examples that stay together in so many parts; copies do where they suffice.
+    """Return the groups of examples that stay together; copies do if there are at least as many groups.
 
     Examples
     --------
@@ -465,7 +465,9 @@ def whole_groups(dataset: Any, n_parts: int) -> np.ndarray | None:
         return groups
     if dataset.given_groups is None:
         return None
-    raise DataError(f"{n_parts} folds need as many groups, there are {groups.max() + 1}: lower n_folds")
+    raise DataError(
+        f"{n_parts} folds need as many groups, there are {groups.max() + 1}: lower n_folds (a split needs 2 groups)"
+    )
 
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:

@@ -73,9 +73,9 @@ def pair_p_values(table: Table, target: np.ndarray, alone: np.ndarray) -> np.nda
             scores, base, own = _scores(table, features)
             # less the base of a column: that makes no difference to the sums of products, whose mean is 0
             squares = scores * scores + 2 * scores * base
-            both = (squares.T @ squared).T + size * base**2
-            alone = size * (np.asarray(squares.sum(axis=0)) / n + base**2)
-            t = np.abs((scores.T @ products).T) / np.sqrt(np.maximum(np.maximum(both, alone), 1e-300))
+            of_products = (squares.T @ squared).T + size * base**2
+            of_orders = size * (np.asarray(squares.sum(axis=0)) / n + base**2)
+            t = np.abs((scores.T @ products).T) / np.sqrt(np.maximum(np.maximum(of_products, of_orders), 1e-300))
             others = partner[:, None] != own
             p = 2 * stdtr(n - 2, -(t * others).max(axis=0, initial=0.0)) * others.sum(axis=0)
             np.minimum.at(values, own, p * np.bincount(own, minlength=n_features)[own])

@@ -285,11 +285,10 @@ def measured_constant(train: Any, test: Any) -> dict[str, float]:
         training, truth = Target.from_table(train.features), Target.from_table(aligned_features(train, test))
     else:
         training, truth = aligned_targets(train, test)
-    values = get_task(train.task).columns(training, train.hierarchy).dense()
-    known = ~np.isnan(values)
-    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    means = {1: np.broadcast_to(mean, (truth.n_examples, len(mean)))}
-    return measured_predictions(Predictions(train.task, train.hierarchy, training, truth, means))[1]
+    columns, n = get_task(train.task).columns(training, train.hierarchy), training.n_examples
+    mean = votes(columns, np.arange(n)[None], [n], "labelled")[n]
+    means = {n: np.repeat(mean, truth.n_examples, axis=0)}
+    return measured_predictions(Predictions(train.task, train.hierarchy, training, truth, means))[n]
 
 
 def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:

@@ -141,7 +141,7 @@ class SelectionCurve(Shown):
 
     @property
     def beats_constant(self) -> bool:
-        """Whether the best mean is better than that of a constant prediction; also true where this is not known."""
+        """Whether the best mean is better than that of a constant prediction; true if the latter is not known."""
         return not self._gains[self._best] <= (self.constant_mean if self.larger_is_better else -self.constant_mean)
 
     @property
@@ -180,16 +180,11 @@ class SelectionCurve(Shown):
         if self.chosen_size == n > 1:
             said = f"all {n} features are needed, no smaller number that was tried is as good"
         reached = f"{title} {self._shown(chosen)}"
-        if chosen == best:
-            compared = "the best of all sizes"
-        else:
-            compared = f"the best is {self._shown(best)} with {self.best_size}"
+        best_value = f"{self._shown(best)} with {self.best_size}"
+        compared = "the best of all sizes" if chosen == best else f"the best is {best_value}"
         if not self.beats_constant:
             said = f"no number of the {n} features predicts better than a constant"
-            reached, compared = (
-                f"{title} {self._shown(best)} with {self.best_size}",
-                f"a constant {self.constant_mean:.3f}",
-            )
+            reached, compared = f"{title} {best_value}", f"a constant {self.constant_mean:.3f}"
         return f"{said}: {reached}, {compared} ({self.n_folds} folds, by {by})"
 
     def _shown(self, i: int) -> str:

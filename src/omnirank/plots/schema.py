@@ -91,14 +91,14 @@ def _boxes(dataset: RelationalDataset, scores: dict[str, float], k: int) -> dict
     """The lines of each kind of objects: relations stand with the first object that they are about."""
     from omnirank.relational.summary import value_kind
 
-    found: dict[str, list[_Row]] = {kind: [] for kind in dataset.database.objects}
+    boxes: dict[str, list[_Row]] = {kind: [] for kind in dataset.database.objects}
     for name, relation in dataset.database.relations.items():
         objects = [component.type for component in relation.components if component.kind == "object"]
         kind = "" if relation.is_link else value_kind(relation)
         plain = relation.column if relation.table == objects[0] and relation.column is not None else name
         text = f"{plain} → {', '.join(objects[1:])}" if objects[1:] else plain
-        found[objects[0]].append(_Row(text, kind, scores.get(name), tuple(objects[1:])))
-    for rows in found.values():
+        boxes[objects[0]].append(_Row(text, kind, scores.get(name), tuple(objects[1:])))
+    for rows in boxes.values():
         best = sorted(rows, key=lambda row: -(row.score or 0.0))
         if left_out := best[k:]:
             links = tuple(other for row in left_out for other in row.leads_to)
@@ -106,8 +106,8 @@ def _boxes(dataset: RelationalDataset, scores: dict[str, float], k: int) -> dict
             rows[:] = [*(row for row in rows if row not in left_out), more]
     if dataset.target is not None:
         first = dataset.example_types[0]
-        found[first].insert(0, _Row(f"target: {dataset.target_name.removeprefix(f'{first}.')}", colour=CHOSEN))
-    return found
+        boxes[first].insert(0, _Row(f"target: {dataset.target_name.removeprefix(f'{first}.')}", colour=CHOSEN))
+    return boxes
 
 
 def _columns(boxes: dict[str, list[_Row]], first: list[str]) -> list[list[str]]:

@@ -527,10 +527,10 @@ class RelationalDataset(PickledWithoutCaches):
         return tuple(dict.fromkeys((*self._remarks.of_reader, *self._remarks.warnings(self))))
 
     def refuse_as_one(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse to be one table: what asks for it cannot use several."""
+        """Raise a DataError: the caller needs one table."""
         raise DataError(
-            f"{self.name!r} is several tables, and this needs one, as RelationalFeatures makes; for several there are "
-            "om.select, omnirank.evaluation.cross.evaluate_relational, and ranking_.standard_errors of RelationalRanker"
+            f"{self.name!r} holds several tables, but one is needed: RelationalFeatures makes one. For several tables, "
+            "use om.select, omnirank.evaluation.cross.evaluate_relational or RelationalRanker.ranking_.standard_errors"
         )
 
     __array__ = refuse_as_one

@@ -48,7 +48,7 @@ _SECTIONS: tuple[tuple[str, str, str, Callable[[Subject], Content]], ...] = (
     ("How it was done", "parameters", "Parameters, and how to repeat it", parameters),
 )
 _SEVERAL_TABLES = (
-    "the data are several tables, and this section needs one, as omnirank features makes (RelationalFeatures)"
+    "the data are several tables, but this section needs one: omnirank features (RelationalFeatures) makes one"
 )
 
 

@@ -420,8 +420,8 @@ def class_notes(target: Target) -> tuple[str, ...]:
         single = [level for level, count in known.items() if count == 1]
         if single and len(known) <= _MANY and counts.sum() >= _LEAST_EXAMPLES:
             notes.append(
-                f"class {single[0]!r} of {name!r} has 1 labelled example: what sets this example apart passes for what "
-                "sets the class apart, and no test can tell"
+                f"class {single[0]!r} of {name!r} has 1 labelled example: too few to show what sets the class apart; "
+                "label more, or leave the class out"
             )
     return tuple(notes)
 
