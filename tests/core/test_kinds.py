@@ -65,17 +65,18 @@ def test_flags_choose_a_step_that_is_copied_or_called():
 
 
 def test_all_steps_of_trees_know_all_kinds():
-    from omnirank.trees.kernels import cells, grow, split, unknown
+    from omnirank.trees.kernels import cells, grow, search_all
     from omnirank.trees.kernels.labels import LabelSets
+    from omnirank.trees.kernels.partial_targets import DenseBlocks, TwoParts
     from omnirank.trees.kernels.spaces import SPACES, DenseColumns, GramColumns, OneColumn
 
     assert grow.grow_nodes  # imports all steps
-    codes = (split.NumericCodes, split.MixedCodes)
-    draws = (split.NumericDraws, split.RowDraws, split.ListedDraws, split.MixedDraws)
+    codes = (search_all.NumericCodes, search_all.MixedCodes)
+    draws = (search_all.NumericDraws, search_all.RowDraws, search_all.ListedDraws, search_all.MixedDraws)
     known = {
-        SPACES: (OneColumn, DenseColumns, GramColumns, LabelSets, unknown.DenseBlocks, unknown.TwoParts),
-        cells.CELL_SPACES: (OneColumn, DenseColumns, LabelSets, cells.SparseRows, unknown.TwoParts),
-        split.CODES: codes + draws,
+        SPACES: (OneColumn, DenseColumns, GramColumns, LabelSets, DenseBlocks, TwoParts),
+        cells.CELL_SPACES: (OneColumn, DenseColumns, LabelSets, cells.SparseRows, TwoParts),
+        search_all.CODES: codes + draws,
     }
     for kinds, classes in known.items():
         kinds.require(*classes)

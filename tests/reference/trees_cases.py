@@ -10,9 +10,9 @@ from omnirank.core.kernels.vector import PLAIN
 from omnirank.data.table import Table
 from omnirank.trees import space as spaces
 from omnirank.trees.kernels import grow as kernels
+from omnirank.trees.kernels.partial_targets import DenseBlocks
+from omnirank.trees.kernels.search_all import Settings
 from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
-from omnirank.trees.kernels.split import Settings
-from omnirank.trees.kernels.unknown import DenseBlocks
 from omnirank.trees.layout import LaidOut, code_features, feature_kind
 from reference import trees_growing as reference
 from reference.trees_growing import Node, Problem

@@ -15,7 +15,7 @@ from omnirank.tasks import clustering_columns, get_task
 from omnirank.trees.kernels import spaces as kinds
 from omnirank.trees.kernels.grow import grow
 from omnirank.trees.kernels.labels import LabelSets
-from omnirank.trees.kernels.unknown import DenseBlocks
+from omnirank.trees.kernels.partial_targets import DenseBlocks
 from omnirank.trees.layout import LaidOut, code_features, feature_kind
 from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases

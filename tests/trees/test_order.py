@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from draws import draws
 from omnirank.data.table import Table
 from omnirank.trees.kernels.order import MANY_ROWS, ORDER, order_rows
-from omnirank.trees.kernels.split import NumericCodes, search_scratch
+from omnirank.trees.kernels.search_all import NumericCodes, search_scratch
 from omnirank.trees.layout import code_features
 
 # -- rows of a node ----------------------------------------------------------------------------------------

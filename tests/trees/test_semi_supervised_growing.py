@@ -16,8 +16,8 @@ from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.trees import layout
 from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.partial_targets import DenseBlocks, TwoParts
 from omnirank.trees.kernels.spaces import GramColumns
-from omnirank.trees.kernels.unknown import DenseBlocks, TwoParts
 from reference import ensembles_cases, trees_cases
 from reference import trees_growing as reference
 from reference.trees_semi_supervised import problem_of

@@ -12,8 +12,8 @@ from draws import draws
 from omnirank.core.kernels.vector import PLAIN
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.trees.kernels import grow as grow_tree
+from omnirank.trees.kernels.search_all import NumericCodes
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
-from omnirank.trees.kernels.split import NumericCodes
 from reference import trees_cases as cases
 
 MISSING = np.uint32(np.iinfo(np.uint32).max)

@@ -97,7 +97,7 @@ class GrowingRules:
 
     def settings(self, n_tried: int) -> Any:
         """Return what kernels may do in a node that draws so many features."""
-        from omnirank.trees.kernels.split import Settings
+        from omnirank.trees.kernels.search_all import Settings
 
         return Settings(
             n_tried,

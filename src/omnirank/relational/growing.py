@@ -452,7 +452,7 @@ class _Scratch:
         found = self._searches.get(table.inherited)
         if found is None or found[-1] is not table:
             from omnirank.trees.kernels.grow import Spare
-            from omnirank.trees.kernels.split import search_scratch
+            from omnirank.trees.kernels.search_all import search_scratch
 
             cells, n = table.cells, len(table.coded.codes)
             pool = np.arange(n, dtype=np.uint32)

@@ -258,9 +258,9 @@ def grows_on_cells(
 
 def _kernel_type(kind: str) -> Any:
     """Return the type of features that kernels take, by its name."""
-    from omnirank.trees.kernels import split
+    from omnirank.trees.kernels import search_all
 
-    return getattr(split, kind)
+    return getattr(search_all, kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +339,7 @@ class LaidOut:
     def kernel(self) -> Callable[..., Any]:
         """What grows a tree of a space, the cells, weights of rows, settings and a seed."""
         if self.kind == "Cells":
-            from omnirank.trees.kernels.sparse import grow_sparse
+            from omnirank.trees.kernels.grow_sparse import grow_sparse
 
             return grow_sparse
         from omnirank.trees.kernels.grow import grow

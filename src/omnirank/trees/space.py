@@ -101,7 +101,7 @@ def two_part_space(
     products : GramColumns, optional
         The space of the features, where it is known.
     """
-    from omnirank.trees.kernels.unknown import TwoParts
+    from omnirank.trees.kernels.partial_targets import TwoParts
 
     columns, clustering = target
     known = columns.labelled
@@ -125,7 +125,7 @@ def two_part_space(
 def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
     """The space of the known rows with places for all rows; its impurities count ``factor`` times."""
     from omnirank.trees.kernels.labels import LabelSets
-    from omnirank.trees.kernels.unknown import DenseBlocks
+    from omnirank.trees.kernels.partial_targets import DenseBlocks
 
     if isinstance(space, LabelSets):
         sizes = np.zeros(len(known) + 1, np.uint32)
@@ -169,8 +169,8 @@ def _all_known(kind: str, values: np.ndarray, scale: np.ndarray, weight: np.ndar
 
 def _dense(kind: str, centred: np.ndarray) -> Any:
     """The space of a kind for columns that are known in all rows, centred and scaled."""
+    from omnirank.trees.kernels.partial_targets import DenseBlocks
     from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
-    from omnirank.trees.kernels.unknown import DenseBlocks
 
     if kind == "OneColumn":
         return OneColumn(np.ascontiguousarray(centred[:, 0]))
@@ -184,7 +184,7 @@ def _dense(kind: str, centred: np.ndarray) -> Any:
 
 def _blocks(values: np.ndarray, known: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
     """Group the columns by the rows in which they are known."""
-    from omnirank.trees.kernels.unknown import DenseBlocks
+    from omnirank.trees.kernels.partial_targets import DenseBlocks
 
     w = np.ones(len(values)) if weight is None else weight
     patterns: dict[bytes, list[int]] = {}

@@ -17,8 +17,8 @@ import numpy as np
 from omnirank.core.compiled import Kinds, No, Yes, dispatched, inlined
 from omnirank.trees.kernels.candidates import ROUNDING
 from omnirank.trees.kernels.labels import HEAD, LabelSets
+from omnirank.trees.kernels.partial_targets import TwoParts, allowed_gain
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn, centred_gain, sums_gain
-from omnirank.trees.kernels.unknown import TwoParts, allowed_gain
 
 CELL_SPACES = Kinds("clustering spaces of sparse features")
 

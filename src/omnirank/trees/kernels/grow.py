@@ -13,7 +13,7 @@ import numpy as np
 
 from omnirank.core.compiled import compiled, compiled_unless, dispatched, inlined
 from omnirank.core.kernels.vector import count_bits, larger, prefetch, uncounted
-from omnirank.trees.kernels import draw as draw  # adds the steps of random tests
+from omnirank.trees.kernels import search_random as search_random  # adds the steps of random tests
 from omnirank.trees.kernels.candidates import (
     FEATURE,
     OUTWEIGHED,
@@ -28,8 +28,7 @@ from omnirank.trees.kernels.candidates import (
 from omnirank.trees.kernels.draw_lanes import FEW
 from omnirank.trees.kernels.order import ORDER
 from omnirank.trees.kernels.route import goes_left, one_test
-from omnirank.trees.kernels.spaces import GAIN, DenseColumns, OneColumn, node_scratch, open_node
-from omnirank.trees.kernels.split import (
+from omnirank.trees.kernels.search_all import (
     CODES,
     CUT,
     HIGH_ROW,
@@ -44,6 +43,7 @@ from omnirank.trees.kernels.split import (
     search_features,
     search_scratch,
 )
+from omnirank.trees.kernels.spaces import GAIN, DenseColumns, OneColumn, node_scratch, open_node
 
 # A subtree of up to so many rows has 16-bit ranks, the largest of which means missing.
 MOST_ROWS = np.iinfo(np.uint16).max - 1

@@ -86,10 +86,10 @@ def _order_few(features, f, rows, lo, n, ints, key):
     _unpack(ints, key, zero + 1, b)
     _unpack(ints, key, zero + 2, c)
     _unpack(ints, key, zero + 3, d)
-    known = n
-    while known > 0 and key[known - 1] == features.missing:
-        known -= 1
-    return known if known > 0 and key[0] != key[known - 1] else 0
+    n_known = n
+    while n_known > 0 and key[n_known - 1] == features.missing:
+        n_known -= 1
+    return n_known if n_known > 0 and key[0] != key[n_known - 1] else 0
 
 
 @inlined

@@ -143,21 +143,21 @@ def level_sums(space, node, weight, lo, level, n, n_levels):
 
 
 @inlined
-def both_gains(space, node, weight, lo, total, ints, known, n, floats):
-    """As prefix_gains for the cuts of the first ``known`` rows of the order; the rest misses the feature.
+def both_gains(space, node, weight, lo, total, ints, n_known, n, floats):
+    """As prefix_gains for the cuts of the first ``n_known`` rows of the order; the rest misses the feature.
 
     Gains without the missing rows go to GAIN, with them to WITH_MISSING. Returns the weight of the missing rows.
     """
-    n_missing = n - known
+    n_missing = n - n_known
     for t in range(n_missing):
-        ints[OTHER, t] = ints[ORDER, known + t]
-    for t in range(known):
+        ints[OTHER, t] = ints[ORDER, n_known + t]
+    for t in range(n_known):
         ints[OTHER, n_missing + t] = ints[ORDER, t]
     prefix_gains(space, node, weight, lo, total, ints, OTHER, n - 1, floats)
-    for t in range(known - 1):
+    for t in range(n_known - 1):
         floats[WITH_MISSING, t] = floats[GAIN, n_missing + t]
     missing_weight = floats[SPLIT_OFF, n_missing - 1]
-    prefix_gains(space, node, weight, lo, total, ints, ORDER, known - 1, floats)
+    prefix_gains(space, node, weight, lo, total, ints, ORDER, n_known - 1, floats)
     return missing_weight
 
 

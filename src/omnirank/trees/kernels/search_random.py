@@ -29,18 +29,8 @@ from omnirank.trees.kernels.candidates import (
 )
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import ORDER, OTHER
-from omnirank.trees.kernels.spaces import (
-    EXTRA,
-    GAIN,
-    SPACES,
-    SPLIT_OFF,
-    DenseColumns,
-    GramColumns,
-    OneColumn,
-    centred_gain,
-    subset_gain,
-)
-from omnirank.trees.kernels.split import (
+from omnirank.trees.kernels.partial_targets import DenseBlocks, TwoParts
+from omnirank.trees.kernels.search_all import (
     CUT,
     LOW_ROW,
     MISSING_LEFT,
@@ -53,7 +43,17 @@ from omnirank.trees.kernels.split import (
     search_feature,
     search_features,
 )
-from omnirank.trees.kernels.unknown import DenseBlocks, TwoParts
+from omnirank.trees.kernels.spaces import (
+    EXTRA,
+    GAIN,
+    SPACES,
+    SPLIT_OFF,
+    DenseColumns,
+    GramColumns,
+    OneColumn,
+    centred_gain,
+    subset_gain,
+)
 
 # Rows from here to the one whose cell is fetched.
 _AHEAD = 32

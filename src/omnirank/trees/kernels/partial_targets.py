@@ -81,9 +81,9 @@ def _block_open(space, node, rows, weight, lo, n):
     for b in range(space.known.shape[0]):
         k = 0.0
         for i in range(n):
-            known = weight[lo + i] * space.known[b, rows[lo + i]]
-            node.weight[b, i] = known
-            k += known
+            known_weight = weight[lo + i] * space.known[b, rows[lo + i]]
+            node.weight[b, i] = known_weight
+            k += known_weight
         node.totals[b] = k
         norm = 0.0
         first = np.uint64(starts[b])
@@ -132,11 +132,11 @@ def _block_prefix(space, node, weight, lo, total, ints, part, n, floats):
             for t in range(n):
                 floats[EXTRA, t] = 0.0
             add_prefix_norms(node.centred, first, last, ints, part, n, floats, EXTRA)
-        known = node.totals[b]
+        block_weight = node.totals[b]
         k = 0.0
         for t in range(n):
             k += node.weight[b, ints[part, t]]
-            floats[GAIN, t] += known_gain(floats[EXTRA, t], k, known)
+            floats[GAIN, t] += known_gain(floats[EXTRA, t], k, block_weight)
 
 
 @subset_gain.kind(DenseBlocks)
@@ -155,10 +155,10 @@ def _block_subset(space, node, weight, lo, total, ints, n):
         norm = 0.0
         for c in range(space.starts[b], space.starts[b + 1]):
             norm += sums[c] * sums[c]
-        part = 0.0
+        off = 0.0
         for t in range(n):
-            part += node.weight[b, ints[OTHER, t]]
-        gain += known_gain(norm, part, node.totals[b])
+            off += node.weight[b, ints[OTHER, t]]
+        gain += known_gain(norm, off, node.totals[b])
     return gain, k
 
 
@@ -167,20 +167,20 @@ def _block_levels(space, node, weight, lo, level, n, n_levels):
     n_columns = space.z.shape[1]
     sums = np.zeros((n_levels, n_columns))
     share = np.zeros(n_levels)
-    known = np.zeros((space.known.shape[0], n_levels))
+    level_weight = np.zeros((space.known.shape[0], n_levels))
     for i in range(n):
         v = level[i]
         if v >= 0:
             share[v] += weight[lo + i]
             for b in range(space.known.shape[0]):
-                known[b, v] += node.weight[b, i]
+                level_weight[b, v] += node.weight[b, i]
             for c in range(n_columns):
                 sums[v, c] += node.centred[i, c]
     for b in range(space.known.shape[0]):  # the mean of a level is that of its known values
         for v in range(n_levels):
-            if known[b, v] > 0.0:
+            if level_weight[b, v] > 0.0:
                 for c in range(space.starts[b], space.starts[b + 1]):
-                    sums[v, c] *= share[v] / known[b, v]
+                    sums[v, c] *= share[v] / level_weight[b, v]
     return sums
 
 
@@ -246,11 +246,11 @@ def _open_both(space, node, rows, weight, lo, n):
             m += 1
         else:
             node.place[i] = -1
-    known = 0.0
+    labelled = 0.0
     impurity = 0.0
     if m > 0:
-        known, impurity = open_node(space.target, node.target, node.rows, node.weight, 0, m)
-    node.totals[0] = known
+        labelled, impurity = open_node(space.target, node.target, node.rows, node.weight, 0, m)
+    node.totals[0] = labelled
     node.totals[1] = m
     node.totals[2] = n
     total, own = open_node(space.features, node.features, rows, weight, lo, n)
@@ -260,7 +260,7 @@ def _open_both(space, node, rows, weight, lo, n):
 
 
 @inlined
-def allowed_gain(space, gain, k, known):
+def allowed_gain(space, gain, k, labelled):
     """The gain of sending k of the labelled weight to one side: -1 unless each side has none of it, or enough.
 
     The rule of every search, on dense codes and on sparse cells. Where all labelled rows go to one side, that side
@@ -268,18 +268,18 @@ def allowed_gain(space, gain, k, known):
     """
     if space.least <= 0.0:
         return gain
-    slack = SLACK * known
+    slack = SLACK * labelled
     one = k <= slack or k >= space.least - slack
-    other = known - k <= slack or known - k >= space.least - slack
+    other = labelled - k <= slack or labelled - k >= space.least - slack
     return gain if one and other else -1.0
 
 
 @prefix_gains.kind(TwoParts)
 def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
     prefix_gains(space.features, node.features, weight, lo, total, ints, part, n, floats)
-    known = node.totals[0]
-    n_known = np.int64(node.totals[1])
-    if n_known == 0:
+    labelled = node.totals[0]
+    n_labelled = np.int64(node.totals[1])
+    if n_labelled == 0:
         return
     m = 0
     listed = 0
@@ -289,12 +289,12 @@ def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
             node.ints[ORDER, listed] = p
             listed += 1
             m += t < n
-    if m == n_known:  # all of them: nothing is split
+    if m == n_labelled:  # all of them: nothing is split
         m -= 1
     if m > 0:
-        prefix_gains(space.target, node.target, node.weight, 0, known, node.ints, ORDER, m, node.floats)
+        prefix_gains(space.target, node.target, node.weight, 0, labelled, node.ints, ORDER, m, node.floats)
     node.floats[GAIN, m] = 0.0
-    node.floats[SPLIT_OFF, m] = known
+    node.floats[SPLIT_OFF, m] = labelled
     gain = 0.0
     k = 0.0
     j = 0
@@ -303,24 +303,24 @@ def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
             gain = node.floats[GAIN, j]
             k = node.floats[SPLIT_OFF, j]
             j += 1
-        floats[GAIN, t] = allowed_gain(space, floats[GAIN, t] + gain, k, known)
+        floats[GAIN, t] = allowed_gain(space, floats[GAIN, t] + gain, k, labelled)
 
 
 @subset_gain.called(TwoParts)
 def _subset_both(space, node, weight, lo, total, ints, n):
     gain, k = subset_gain(space.features, node.features, weight, lo, total, ints, n)
-    known = node.totals[0]
+    labelled = node.totals[0]
     m = 0
     for t in range(n):
         p = node.place[ints[OTHER, t]]
         if p >= 0:
             node.ints[OTHER, m] = p
             m += 1
-    k_known = 0.0 if m == 0 else known
+    k_labelled = 0.0 if m == 0 else labelled
     if m > 0 and m < np.int64(node.totals[1]):
-        own, k_known = subset_gain(space.target, node.target, node.weight, 0, known, node.ints, m)
+        own, k_labelled = subset_gain(space.target, node.target, node.weight, 0, labelled, node.ints, m)
         gain += own
-    return allowed_gain(space, gain, k_known, known), k
+    return allowed_gain(space, gain, k_labelled, labelled), k
 
 
 @level_sums.kind(TwoParts)
@@ -332,7 +332,7 @@ def _levels_both(space, node, weight, lo, level, n, n_levels):
         return own
     compact = np.zeros(m, np.int32)
     share = np.zeros(n_levels)
-    known = np.zeros(n_levels + 1)
+    level_weight = np.zeros(n_levels + 1)
     for i in range(n):
         v = level[i]
         if v >= 0:
@@ -340,7 +340,7 @@ def _levels_both(space, node, weight, lo, level, n, n_levels):
         p = node.place[i]
         if p >= 0:
             compact[p] = v if v >= 0 else n_levels
-            known[compact[p]] += node.weight[p]
+            level_weight[compact[p]] += node.weight[p]
     of_target = level_sums(space.target, node.target, node.weight, 0, compact, m, n_levels + 1)
     first = own.shape[1]
     sums = np.zeros((n_levels, first + of_target.shape[1]))
@@ -350,7 +350,7 @@ def _levels_both(space, node, weight, lo, level, n, n_levels):
     for c in range(of_target.shape[1]):
         centre = level_centre(space.target, of_target, c) / node.totals[0]
         for v in range(n_levels):
-            mean = of_target[v, c] / known[v] if known[v] > 0.0 else centre
+            mean = of_target[v, c] / level_weight[v] if level_weight[v] > 0.0 else centre
             sums[v, first + c] = share[v] * mean
     return sums
 

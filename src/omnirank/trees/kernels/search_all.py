@@ -178,9 +178,9 @@ def _one_by_one(space, node, features, rows, weight, n, total, settings, seed, w
 @search_feature.kind(NumericCodes)
 def search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try all thresholds of feature f."""
-    known = order_rows(features, f, rows, lo, n, work)
-    if known:
-        _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
+    n_known = order_rows(features, f, rows, lo, n, work)
+    if n_known:
+        _scan_cuts(space, node, f, rows, weight, lo, n, n_known, total, settings, seed, work)
 
 
 @inlined
@@ -194,7 +194,7 @@ def _largest(work, row, n):
 
 
 @inlined
-def _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+def _scan_cuts(space, node, f, rows, weight, lo, n, n_known, total, settings, seed, work):
     """Scan the cuts of the ordered rows, once with missing values on the right and once on the left.
 
     Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
@@ -202,16 +202,16 @@ def _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed
     ints, key, floats, test = work.ints, work.key, work.floats, work.test
     is_best = False
     missing_weight = 0.0
-    if known < n:
-        missing_weight = both_gains(space, node, weight, lo, total, ints, known, n, floats)
+    if n_known < n:
+        missing_weight = both_gains(space, node, weight, lo, total, ints, n_known, n, floats)
     else:
-        prefix_gains(space, node, weight, lo, total, ints, ORDER, known - 1, floats)
-    for side in range(2 if known < n else 1):
+        prefix_gains(space, node, weight, lo, total, ints, ORDER, n_known - 1, floats)
+    for side in range(2 if n_known < n else 1):
         row = WITH_MISSING if side else GAIN
         limit = work.best[0] * (1.0 - TIE)
-        if not _largest(work, row, known - 1) > limit:  # most features stop here
+        if not _largest(work, row, n_known - 1) > limit:  # most features stop here
             continue
-        for t in range(known - 1):
+        for t in range(n_known - 1):
             if floats[row, t] > limit:
                 k = floats[SPLIT_OFF, t] + side * missing_weight
                 if key[t] != key[t + 1] and not is_light(k, total, settings.min_leaf):
@@ -233,11 +233,11 @@ def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings
     """Try all thresholds of a numeric feature; cut the levels of a nominal one in the order of their means."""
     n_levels = features.n_levels[f]
     if n_levels == 0:
-        known = order_rows(features, f, rows, lo, n, work)
+        n_known = order_rows(features, f, rows, lo, n, work)
     else:
-        known = _order_levels(space, node, features, f, rows, weight, lo, n, work)
+        n_known = _order_levels(space, node, features, f, rows, weight, lo, n, work)
     # One place that scans: each would be compiled into a copy of the code.
-    if known and _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work) and n_levels:
+    if n_known and _scan_cuts(space, node, f, rows, weight, lo, n, n_known, total, settings, seed, work) and n_levels:
         work.test[LOW_ROW] = -1
         remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
 
@@ -299,8 +299,8 @@ def _order_by_level(missing, n, present, work):
             place[work.rank[work.code[i]] + 1] += 1
     for v in range(present):
         place[v + 1] += place[v]
-    known = place[present]
-    end = known
+    n_known = place[present]
+    end = n_known
     for i in range(n):
         c = work.code[i]
         if c == missing:
@@ -311,7 +311,7 @@ def _order_by_level(missing, n, present, work):
             work.ints[ORDER, place[v]] = i
             work.key[place[v]] = v
             place[v] += 1
-    return known
+    return n_known
 
 
 @part

@@ -14,7 +14,7 @@ import numpy as np
 
 from omnirank.core.compiled import No, Yes, compiled, compiled_unless, inlined
 from omnirank.core.kernels.vector import larger, prefetch, smaller, uncounted
-from omnirank.trees.kernels import cell_search as search
+from omnirank.trees.kernels import search_sparse as search
 from omnirank.trees.kernels.candidates import (
     FEATURE,
     OUTWEIGHED,
