@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import omnirank as om
+from omnirank.data.write import write_csv
 from tools.command import rows, run
 
 
@@ -32,6 +34,22 @@ def test_choice_is_that_of_the_library(data, tmp_path):
     figures = rows("select", data, "-m", "univariate")
     assert [float(row["mean"]) for row in figures] == found.curve.means.tolist()
     assert [row["size"] for row in figures if row["chosen"] == "1"] == [str(found.curve.chosen_size)]
+
+
+def test_keys_stay_beside_the_kept_features(tmp_path):
+    dataset, _ = om.datasets.make_classification(60, n_relevant=1, n_irrelevant=2, random_state=0)
+    write_csv(dataset, tmp_path / "plain.csv")
+    frame = pd.read_csv(tmp_path / "plain.csv")
+    frame.insert(1, "id", [f"{i:03}" for i in range(60)])
+    frame["site"] = np.arange(60) // 2
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    by = ("--target", dataset.target_names[0], "--key", "id", "--groups", "site")
+    run("select", tmp_path / "data.csv", *by, "-m", "univariate", "--folds", 3, "--out", tmp_path / "kept.csv")
+    kept = pd.read_csv(tmp_path / "kept.csv", dtype={"id": str})
+    assert kept.columns[:2].tolist() == ["id", "site"]
+    assert kept[["id", "site"]].equals(frame[["id", "site"]])
+    again = run("info", tmp_path / "kept.csv", *by).stdout
+    assert "features        1" in again
 
 
 @pytest.mark.slow

@@ -36,6 +36,6 @@ def test_classes_that_look_like_label_sets():
     told = om.Dataset(X, ["p", "p;q", "q", "p"], target_names=["kinds"]).notes
     assert told == (
         "the classes of 'kinds' look like label sets ('p;q'); if they are, give each label a column of 0 and 1 "
-        "(pandas: frame['kinds'].str.get_dummies(';'))",
+        "(pandas: frame['kinds'].str.get_dummies(';')), and none where unlabelled (.where(frame['kinds'].notna()))",
     )
     assert om.Dataset(X, ["p", "p; or not", "q", "p"]).notes == ()

@@ -72,6 +72,7 @@ def dense(y, **options):
         ([{"a"}, {"b", "c"}], "multi-label"),
         ((frozenset(), None, {"b"}), "multi-label"),
         (pd.Series([{"a"}, None]), "multi-label"),
+        (pl.Series([["a"], [], None, ["b"]]), "multi-label"),
         # nothing
         (None, "clustering"),
     ],

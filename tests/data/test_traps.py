@@ -39,6 +39,21 @@ def notes(frame, y=None, **options):
     return om.Dataset(frame, y, **options).notes
 
 
+def test_near_copies_have_a_note_and_no_warning():
+    frame = noise(p=4).set_axis(["a", "b", "c", "d"], axis=1)
+    frame.loc[::3, "b"] = np.nan
+    frame.loc[20:, "d"] = np.nan
+    frame = frame.assign(level="z", e=(1.8 * frame["a"] + 32).round(2), f=-frame["b"], g=frame["c"], h=frame["d"] ** 2)
+    told = notes(frame)
+    assert told[-1].startswith("features 'e', 'f', 'g' are nearly copies of earlier features (the first of 'a'): ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        om.make_ranker("variance").fit(om.Dataset(frame.drop(columns="level")))
+    close = frame["a"] + 0.1 * frame["c"]
+    others = frame[["a", "b"]].assign(x=close, huge=frame["c"] * 1e300, none=0.0)
+    assert notes(others) == ("feature 'none' holds one value only",)
+
+
 def test_plain_data_have_no_notes():
     assert notes(noise(), classes()) == ()
     assert notes(noise(), rng().normal(size=N)) == ()
@@ -59,7 +74,8 @@ def test_plain_data_have_no_notes():
         ([f"customer {i}" for i in range(N)], "feature 'odd' has 200 levels for 200 examples: is it an identifier?"),
         ([f"customer {i}" for i in range(N - 50)] + ["x"] * 50, "'odd' has 151 levels for 200 examples"),
         (pd.date_range("2020-01-31", periods=N).to_numpy()[rng().permutation(N)], "feature 'odd' is a date, taken as"),
-        ([f"2020-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(N)], "feature 'odd' holds dates as text"),
+        ([f"2020-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(N)], "feature 'odd' holds dates or times as text"),
+        ([f"{i % 24}:{i % 60:02}" for i in range(N)], "feature 'odd' holds dates or times as text"),
     ],
 )
 def test_each_trap_has_its_note(cells, told):

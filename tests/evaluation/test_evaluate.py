@@ -12,8 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 
 import omnirank as om
+from omnirank.data.dataset import join_examples
 from omnirank.data.task_registry import TASKS
-from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.errors import DataError, DataTypeError, DataWarning, ParameterError
 from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.evaluate import evaluate, evaluate_counts, predictions
 from omnirank.evaluation.folds import make_folds
@@ -232,6 +233,18 @@ def test_sparse_features_and_labels():
     scores = rng.random(60)
     found, expected = (evaluate(scores, d.take(slice(50)), d.take(slice(50, None)), 7) for d in (thin, thick))
     assert found == pytest.approx(expected)
+
+
+def test_test_examples_among_the_training_examples():
+    data = om.datasets.load_sample("iris")
+    train, test = data.split(0.5, random_state=0)
+    overlap = join_examples([test, train.take(slice(5))])
+    with pytest.warns(DataWarning, match="6 % of the test examples are also training examples"):
+        om.evaluate(np.ones(4), train, overlap)
+    binary = om.Dataset(
+        np.arange(128).reshape(-1, 1) >> np.arange(3) & 1, np.arange(128) % 2
+    )  # rows coincide by chance
+    om.evaluate(np.ones(3), binary.take(slice(64)), binary.take(slice(64, 128)))
 
 
 def test_frames_and_arrays_are_no_data_sets():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from omnirank.cli.options import option, pairs
 from omnirank.cli.output import note
 from omnirank.cli.writing import check_out
 from omnirank.core.text import counted, did_you_mean
+
+if TYPE_CHECKING:
+    from omnirank.data.dataset import Dataset
 
 _CONSTANTS = {"yes": True, "true": True, "no": False, "false": False, "none": None}
 # Keywords that only data in parts have.
@@ -163,6 +166,21 @@ def read_data(
     if kind in ("tables", "facts") and tables:
         return (_facts if kind == "facts" else _tables)(options.data, given)
     return call_reader(load, options.data, given, "one file")
+
+
+def with_keys(data: "Dataset", options: ReadOptions) -> "Dataset":
+    """Return a data set read with these options, with the columns of --key and --groups in front of its features."""
+    from omnirank.data.dataset import Dataset
+    from omnirank.data.load import load
+
+    names = [*(options.key or []), *(options.groups or [])]
+    if not names or Path(options.data).suffix == ".h5ad":
+        return data
+    keys = load(
+        options.data, **replace(options, key=None, groups=None).keywords() | {"features": names, "nominal": names}
+    )
+    table = keys.features.beside(data.features)
+    return Dataset(table, data.target, task=data.task, hierarchy=data.hierarchy, name=data.name)
 
 
 def _kind(data: str, given: dict[str, Any]) -> str:

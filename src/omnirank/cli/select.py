@@ -9,7 +9,7 @@ from omnirank.cli import options
 from omnirank.cli.options import option
 from omnirank.cli.output import bar, data_notes, frame_csv, heading, note, print_csv, print_frame, say, shortened, table
 from omnirank.cli.rank import relational_heading, relational_method
-from omnirank.cli.reading import read_data
+from omnirank.cli.reading import read_data, with_keys
 from omnirank.cli.writing import DATA_FILES, check_ending, write_data, write_text
 from omnirank.core.text import numbers, top_of
 
@@ -27,7 +27,7 @@ _INDICES = {
     "overlap": "the order, the top counting most (rank-biased overlap)",
     "spearman": "all ranks (Spearman)",
 }
-_OUT = "Write the data with the kept features (.csv, .arff or .parquet)."
+_OUT = "Write keys, kept features and target (.csv, .arff or .parquet)."
 
 
 def select(
@@ -72,7 +72,7 @@ def select(
     result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
     note(*data_notes(data))
     if out is not None and result.names:
-        write_data(result.apply(whole), out)
+        write_data(with_keys(result.apply(whole), ctx.obj), out)
     elif out is not None:
         note(f"no feature is kept: {out} is not written")
     if csv:

@@ -393,7 +393,7 @@ class DelimitedText:
         if self.header == "auto" and n_header and not self.quotes_tell and starts_with_units(rows[1:], self.missing):
             self.fail(
                 f"the row below the names looks like units or more names: {setting('header', 2)} joins both, "
-                f"{setting('header', 1)} takes it as data",
+                f"{setting('header', 1)} takes it as data. If each column is an example, transpose the table first",
                 lines[1] if len(lines) > 1 else None,
                 cure={"header": 2},
             )

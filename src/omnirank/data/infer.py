@@ -411,8 +411,9 @@ def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
     >>> as_label_sets([{"a"}, float("nan")]), as_label_sets([["a"], []]), as_label_sets(["a", "b"])
     ([{'a'}, None], [{'a'}, set()], None)
     """
-    if isinstance(y, pd.Series):
-        y = y.to_numpy() if y.dtype == object else None
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        y = np.fromiter(series.to_list(), object) if series.dtype in (nw.Object, nw.List) else None
     is_vector = isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1
     if not (isinstance(y, list | tuple) or is_vector):
         return None

@@ -24,7 +24,7 @@ _FIRST_COLUMNS = 8
 _LOOKED_AT = 200
 _SHIFT = np.uint64(32)
 # Share of examples that repeat others from which on a note says so, and the examples it takes.
-_WORTH_A_NOTE = 0.05
+WORTH_A_NOTE = 0.05
 _LEAST_EXAMPLES = 20
 
 
@@ -281,12 +281,30 @@ def copies_note(groups: np.ndarray | None) -> tuple[str, ...]:
     """
     n = 0 if groups is None else len(groups)
     share = 0.0 if groups is None or n < _LEAST_EXAMPLES else 1 - (groups.max() + 1) / n
-    if share < _WORTH_A_NOTE:
+    if share < WORTH_A_NOTE:
         return ()
     return (
         f"{100 * share:.0f} % of the examples repeat others (features and target). Copies stay together in bootstraps, "
         "random parts and folds; keep them together in folds of your own: Dataset.groups numbers them",
     )
+
+
+def share_in_common(known: Table, features: Table) -> float:
+    """Return which share of the rows are rows of another table; 0 where rows of that table coincide by chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import share_in_common
+    >>> from omnirank.data.table import Table
+    >>> measured = Table.from_numeric(np.random.default_rng(0).normal(size=(8, 2)))
+    >>> share_in_common(measured.take(slice(6)), measured)
+    0.75
+    """
+    keys = _row_keys(known, known.n_columns)
+    if len(np.unique(keys)) < (1 - WORTH_A_NOTE) * len(keys):
+        return 0.0
+    return float(np.isin(_row_keys(features, features.n_columns), keys).mean())
 
 
 def checked_groups(groups: ArrayLike, n_examples: int) -> np.ndarray:

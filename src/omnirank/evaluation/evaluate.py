@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError, setting
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
@@ -19,6 +20,8 @@ from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.notes import caller_outside
+from omnirank.data.resampling import WORTH_A_NOTE, share_in_common
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import (
@@ -178,11 +181,20 @@ def evaluate(
     if not (cv is None and sample_weight is None and groups is None):
         raise ParameterError("cv, sample_weight and groups are for evaluate(ranker, X, y), which cross-validates")
     training, tested = held_out(train, test, n_test, random_state)
+    _warn_of_copies(training, tested)
     predicted = predictions(ranking, training, tested, n_neighbors, **rules)
     warn_of_many_neighbors(max(predicted.means), *candidate_count(training, neighbors))
     values = measured_predictions(predicted, **settings)
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
     return next(iter(values.values())) if one else values
+
+
+def _warn_of_copies(train: Dataset, test: Dataset) -> None:
+    """Warn where many test examples are training examples: the nearest neighbour of each is itself."""
+    share = share_in_common(train.features, aligned_features(train, test))
+    if share >= WORTH_A_NOTE:
+        text = f"{100 * share:.0f} % of the test examples are also training examples: judge on others, or by folds"
+        warnings.warn(text, DataWarning, stacklevel=caller_outside())
 
 
 def _cross_validated(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataWarning, setting
 from omnirank.core.text import counted
 from omnirank.data.notes.leaks import leaking_features
@@ -66,6 +67,10 @@ class Remarks:
             *trap_notes(told, self.from_file),
             *self._dependent,
         )
+
+    def copies(self, features: Table) -> tuple[str, ...]:
+        """Return a note on features that are nearly copies of others; no warning, since scores stay true."""
+        return trap_notes(near_copies(features), self.from_file)
 
     def for_features(self, names: Sequence[str]) -> Remarks:
         """Return the remarks about some of the features."""
@@ -135,7 +140,7 @@ _SHOWN = 3
 _IDENTIFIER = re.compile(r"(^|[\W_])(id|nr|no|number|index|key|row|uuid)$|^(id|index|row|unnamed: 0)\b|[a-z](ID|Id)$")
 _IDENTIFIER_ANY_CASE = re.compile(_IDENTIFIER.pattern.replace("|[a-z](ID|Id)$", ""), re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
-_DATE_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}( .*)?")
+_DATE_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}( .*)?|\d{1,2}:[0-5]\d.*")
 _TARGET_NAME = re.compile(r"(y|label|target|class|outcome|response)[_ ]?\d*", re.IGNORECASE)
 
 
@@ -164,13 +169,15 @@ KINDS = {
     "Leave {it|them} out of the ranking",
     "date": "{is a date, taken as a number|are dates, taken as numbers} (seconds since 1970): {its score tells|their "
     "scores tell} of trends, not of seasons; leave {it|them} out if that is not wanted",
-    "date text": "{holds|hold} dates as text, taken as categories: turn them into numbers (days since the first, say), "
-    "or leave {it|them} out",
+    "date text": "{holds|hold} dates or times as text, taken as categories: turn them into numbers (days since the "
+    "first, minutes since midnight), or leave {it|them} out",
     "number text": "{is|are} taken as categories, but {<>|in the first of them <>}: write plain numbers, with a "
     "decimal point, if {it is a quantity|they are quantities}",
     "numbers": "{holds|hold} numbers as text, taken as categories: if {it is a quantity|they are quantities}, "
     "<> makes numbers of {it|the first}",
     "nan": "{has|have} the text 'nan' as a category: for missing values use None with dtype=object",
+    "copy": "{is nearly a copy of <>|are nearly copies of earlier features (the first of <>)}: copies share one score; "
+    "leave {it|them} out, or let select keep one of each (option redundancy)",
     "leak": "{predicts <> (nearly) perfectly|predict <> (nearly) perfectly, each} on its own, and can hide what other "
     "features tell: would {it|they} be known before the target? Else leave {it|them} out",
     "other target": "{is called like a target: is it one (<>)? Then name it as a target|are called like targets: are "
@@ -360,6 +367,47 @@ def _of_levels(features: Table) -> Iterable[Trap]:
                 yield Trap("levels", features.names[f], f"{n_used} levels for {features.n_rows} examples")
 
 
+# -- copies -------------------------------------------------------------------------------------------
+
+# Features and rows that are looked at, and the least correlation of a copy: rounded numbers in other units.
+_MOST_FEATURES, _MOST_ROWS = 500, 1000
+_COPY = 0.999
+
+
+def near_copies(features: Table) -> list[Trap]:
+    """Return the numeric features that go along with an earlier one (nearly) perfectly: other units, for example.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.notes import near_copies
+    >>> from omnirank.data.table import Table
+    >>> celsius, rain = np.random.default_rng(0).normal(size=(2, 50))
+    >>> columns = np.column_stack([celsius, rain, (1.8 * celsius + 32).round(1)])
+    >>> near_copies(Table.from_numeric(columns, ["celsius", "rain", "fahrenheit"]))
+    [Trap(kind='copy', feature='fahrenheit', detail="'celsius'")]
+    """
+    if features.is_sparse or not features.numeric.shape[1]:
+        return []
+    cells = features.numeric[:: features.n_rows // _MOST_ROWS + 1, :_MOST_FEATURES].astype(np.float64)
+    slots = np.flatnonzero(np.isfinite(cells).sum(axis=0) >= _LEAST_EXAMPLES)
+    scaled = _unit_columns(cells[:, slots])
+    with one_blas_thread():
+        pairs = np.argwhere(np.triu(np.abs(scaled.T @ scaled) >= _COPY, 1))
+    names = np.array(features.names, dtype=object)[~features.is_nominal][slots]
+    first = {later: earlier for earlier, later in pairs[::-1].tolist()}
+    return [Trap("copy", names[later], repr(names[first[later]])) for later in sorted(first)]
+
+
+def _unit_columns(cells: np.ndarray) -> np.ndarray:
+    """Columns with mean 0 and length 1, with 0 for missing cells; constant ones are 0."""
+    cells = np.where(np.isfinite(cells), cells, np.nan)
+    centred = cells / np.maximum(np.nanmax(np.abs(cells), axis=0), np.finfo(float).tiny)
+    centred = np.nan_to_num(centred - np.nanmean(centred, axis=0))
+    length = np.linalg.norm(centred, axis=0)
+    return np.divide(centred, length, out=np.zeros_like(centred), where=length > 1e-9)
+
+
 # -- dates --------------------------------------------------------------------------------------------
 
 
@@ -512,7 +560,8 @@ def _label_sets(table: Table) -> list[str]:
             if several and len(labels) < len(levels) and "" not in labels:
                 return [
                     f"the classes of {name!r} look like label sets ({several[0]!r}); if they are, give each label a "
-                    f"column of 0 and 1 (pandas: frame[{name!r}].str.get_dummies({separator!r}))"
+                    f"column of 0 and 1 (pandas: frame[{name!r}].str.get_dummies({separator!r})), and none where "
+                    f"unlabelled (.where(frame[{name!r}].notna()))"
                 ]
     return []
 
