@@ -58,13 +58,11 @@ def test_trees_may_be_auto_and_a_target_is_not_needed(targets):
         assert "relevant" not in text, "p values are not asked for"
 
 
-def test_the_time_may_end_it(targets, tmp_path):
+def test_the_certainty_is_printed(targets, tmp_path):
     out = tmp_path / "ranking.json"
-    options = ["-t", "last:3", "--trees", "1000000", "--set", "max_seconds=0.2"]
+    options = ["-t", "last:3", "--trees", "20"]
     text = " ".join(run("rank", targets, *options, "--out", out).stdout.split())
-    found = om.Ranking.load(out)
-    assert f"{found.certainty().summary}; the time ended before there were 1000000 trees" in text
-    assert found.state.count == found.parameters["n_trees"] < 1000000
+    assert om.Ranking.load(out).certainty().summary in text
     assert "confidence" not in run("rank", targets, *options, "--csv").stdout
 
 

@@ -10,6 +10,7 @@ from omnirank.clus.settings import FOLLOWED, Values, check_values, notes_on
 from omnirank.core.errors import FileFormatError
 from omnirank.data.clus_settings import ClusSettings
 from omnirank.data.dataset import Dataset
+from omnirank.trees.pruning import Pruning
 
 
 def settings(**sections):
@@ -35,24 +36,23 @@ def told(read, dataset, **sections):
 
 
 def test_parameters_of_trees():
-    found, notes = told(
+    (growing, pruning), notes = told(
         tree_choices,
         NUMBERS,
         Model={"MinimalWeight": "5"},
         Constraints={"MaxDepth": "3"},
         Attributes={"Weights": "1.0"},
-        Tree={"FTest": "0.01", "M5PruningMult": "1"},
+        Tree={"M5PruningMult": "1"},
         Hierarchical={"WParam": "0.5"},
     )
-    assert found.growing == {
+    assert growing == {
         "min_samples_leaf": 5,
         "max_depth": 3,
         "tie_break": "first",
         "normalize_targets": False,
         "hierarchy_weight": 0.5,
     }
-    assert (found.pruned, found.penalty, found.f_test, found.exact) == (True, 1.0, 0.01, True)
-    assert notes == []
+    assert (pruning, notes) == (Pruning(1.0), [])
 
 
 @pytest.mark.parametrize(
@@ -67,23 +67,22 @@ def test_parameters_of_trees():
 )
 def test_methods_of_pruning(dataset, given, pruned, told_of):
     sections = {"Tree": {"PruningMethod": given, "Heuristic": "VarianceReduction"}}
-    choices, notes = told(tree_choices, dataset, **sections)
-    assert (choices.pruned, len(notes)) == (pruned, told_of)
+    (_, pruning), notes = told(tree_choices, dataset, **sections)
+    assert (pruning is not None, len(notes)) == (pruned, told_of)
 
 
 def test_heuristics_are_told():
     assert "information gain" in told(tree_choices, CLASSES)[1][0]
     assert told(tree_choices, CLASSES, Tree={"Heuristic": "VarianceReduction", "PruningMethod": "None"})[1] == []
-    several = {"Tree": {"FTest": "[0.1, 0.05]", "Heuristic": "Morishita"}, "Attributes": {"Weights": "[1, 1, 2]"}}
-    choices, (note, *others) = told(tree_choices, NUMBERS, **several)
-    assert choices.f_test == 0.05
-    assert ["the smallest level, 0.05" in others[1], "weigh alike" in others[0]] == [True, True]
+    several = {"Tree": {"Heuristic": "Morishita"}, "Attributes": {"Weights": "[1, 1, 2]"}}
+    note, weights = told(tree_choices, NUMBERS, **several)[1]
+    assert "weigh alike" in weights
     assert note.startswith("[Tree] Heuristic = Morishita is not followed: ")
 
 
 def forest(dataset=NUMBERS, **ensemble):
     values = Values(settings(Ensemble=ensemble))
-    return forest_choices(values, dataset, semi_supervised=False), values.notes
+    return forest_choices(values, dataset, {}, semi_supervised=False), values.notes
 
 
 def test_parameters_of_ensembles():
@@ -93,17 +92,13 @@ def test_parameters_of_ensembles():
         Iterations="[4, 2]",
         SelectRandomSubspaces="LOG",
         FeatureRanking="[Genie3, Symbolic, RForest]",
-        SymbolicWeight="[0.5, 0.75]",
+        SymbolicWeight="0.75",
         NumberOfThreads="2",
     )
-    assert (found.ensemble, found.called, found.sizes, found.max_features) == (
-        "random-forest",
-        "RForest",
-        (2, 4),
-        "log2",
-    )
+    assert found.rules == {"ensemble": "random-forest", "max_features": "log2", "bootstrap": True}
+    assert (found.called, found.sizes) == ("RForest", (2, 4))
     assert found.scores == ("genie3", "symbolic", "permutation")
-    assert (found.symbolic_weights, found.permutation_error, found.n_jobs) == ((0.5, 0.75), "accuracy", 2)
+    assert (found.symbolic_weight, found.permutation_error, found.n_jobs) == (0.75, "accuracy", 2)
     assert notes == []
 
 
@@ -111,15 +106,15 @@ def test_parameters_of_ensembles():
     ("given", "expected"), [("SQRT", "sqrt"), ("0", "sqrt"), ("1", 1), ("0.5", 0.5), ("1.0", 1.0), ("9", 2)]
 )
 def test_features_of_a_node(given, expected):
-    assert forest(EnsembleMethod="RForest", SelectRandomSubspaces=given)[0].max_features == expected
+    assert forest(EnsembleMethod="RForest", SelectRandomSubspaces=given)[0].rules["max_features"] == expected
 
 
 def test_bagging_tries_all_features_and_extra_trees_do_not_bootstrap():
-    assert forest()[0].max_features == "all"
+    assert forest()[0].rules["max_features"] == "all"
     extra, notes = forest(EnsembleMethod="ExtraTrees", FeatureRanking="[RForest, Genie3]")
-    assert (extra.bootstrap, extra.scores) == (False, ("genie3",))
+    assert (extra.rules["bootstrap"], extra.scores) == (False, ("genie3",))
     assert "no permutation score" in notes[0]
-    assert forest(EnsembleMethod="ExtraTrees", EnsembleBootstrapping="Yes")[0].bootstrap
+    assert forest(EnsembleMethod="ExtraTrees", EnsembleBootstrapping="Yes")[0].rules["bootstrap"]
 
 
 def test_parameters_of_relief():
@@ -136,14 +131,13 @@ def test_parameters_of_relief():
         ("Ensemble", "Iterations", "many", "expected a number, or a list"),
         ("Ensemble", "Iterations", "0", "whole numbers of at least 1"),
         ("Ensemble", "FeatureRanking", "Genie4", "expected None, Genie3, Symbolic or RForest"),
-        ("Tree", "FTest", "2", "above 0 and at most 1"),
         ("Hierarchical", "WParam", "2", "of at least 0 and at most 1"),
     ],
 )
 def test_wrong_values_are_faults(section, name, value, problem):
     values = Values(settings(**{section: {name: value}}))
     with pytest.raises(FileFormatError, match=rf"run.s: \[{section}\] {name} = {value}: .*{problem}"):
-        _ = forest_choices(values, NUMBERS, semi_supervised=False), tree_choices(values, NUMBERS)
+        _ = forest_choices(values, NUMBERS, {}, semi_supervised=False), tree_choices(values, NUMBERS)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +145,6 @@ def test_wrong_values_are_faults(section, name, value, problem):
     [
         ("Relief", "Neighbours", "few"),
         ("Output", "TrainErrors", "Perhaps"),
-        ("SemiSupervised", "PercentageLabeled", "half"),
     ],
 )
 def test_wrong_values_are_faults_whatever_is_run(section, name, value):

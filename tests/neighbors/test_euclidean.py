@@ -47,9 +47,19 @@ def test_many_rows_are_searched_by_parts_and_where_single_precision_is_in_doubt(
     rows = [0, 7, 400, 1499]
     apart = ((X[rows, None] - X[None]) ** 2).sum(axis=2)
     apart[np.arange(4), rows] = np.inf
-    unit = 2.0**-32 * 4 * (X**2).sum(axis=1).max()
-    expected = np.argsort(np.rint(apart / unit), axis=1, kind="stable")[:, :4]
+    expected = np.argsort([[float(f"{a:.8g}") for a in row] for row in apart], axis=1, kind="stable")[:, :4]
     assert nearest_rows(X, 4)[rows].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e9])
+@pytest.mark.parametrize("n_far", [1, 40])
+def test_an_outlier_or_a_far_cluster_hides_no_neighbour(far, n_far):
+    x = np.random.default_rng(3).normal(size=80)
+    x[:n_far] += far
+    X = (x - x.mean())[:, None]
+    apart = np.abs(X - X.T)
+    np.fill_diagonal(apart, np.inf)
+    assert nearest_rows(X, 3).tolist() == np.argsort(apart, axis=1, kind="stable")[:, :3].tolist()
 
 
 def test_distances_of_pairs_and_blocks_agree(monkeypatch):

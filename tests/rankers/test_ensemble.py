@@ -234,13 +234,15 @@ def test_auto_grows_until_the_ranking_has_converged():
     clear, _ = om.datasets.make_friedman(300, random_state=0)
     easy = genie3_forest(n_trees="auto", random_state=0).fit(clear)
     rng = np.random.default_rng(0)
-    hard = genie3_forest(n_trees="auto", max_depth=3, random_state=0).fit(
-        rng.normal(size=(60, 20)), rng.normal(size=60)
-    )
-    assert 20 <= easy.n_trees_ < hard.n_trees_ <= 1000
+    noise = rng.normal(size=(60, 20)), rng.normal(size=60)
+    hard = om.EnsembleRanker("permutation", n_trees="auto", max_depth=2, random_state=0).fit(*noise)
+    assert 20 <= easy.n_trees_ < hard.n_trees_ == 1000
+    assert easy.certainty_.remark == ""
+    assert str(hard.certainty_).endswith("; the ranking has not converged after 1000 trees, the most of 'auto'")
     ranking = easy.ranking_
     assert 1 - np.mean(ranking.standard_errors**2) / np.var(ranking.scores) >= 0.99
     assert ranking.parameters["n_trees"] == easy.n_trees_
+    assert genie3_forest(n_trees=easy.n_trees_, random_state=0).fit(clear).ranking_ == ranking
 
 
 @pytest.mark.slow

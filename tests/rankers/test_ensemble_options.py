@@ -49,7 +49,7 @@ def test_weights_of_examples_count_in_trees_and_errors():
 
 def test_parameters_and_private_rules():
     parameters = "importance ensemble n_trees max_features bootstrap min_samples_leaf max_depth supervision"
-    parameters += " feature_weights min_labelled_leaf symbolic_weight permutation_error per_target p_values max_seconds"
+    parameters += " feature_weights min_labelled_leaf symbolic_weight permutation_error per_target p_values"
     parameters += " task hierarchy n_features_to_select random_state n_jobs"
     assert list(signature(om.EnsembleRanker).parameters) == parameters.split()
     ranker = genie3_forest(rules={"tie_break": "first"}, n_trees=2, random_state=0)

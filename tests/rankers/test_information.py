@@ -221,6 +221,17 @@ def test_the_order_of_rows_and_columns_and_monotone_scales_change_nothing(measur
         np.testing.assert_allclose(ranker.fit(np.exp(X), y).feature_importances_, usual, rtol=1e-9)
 
 
+def test_the_unit_of_weights_moves_no_value_to_another_bin():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        X, y = rng.integers(0, 40, size=(60, 4)), rng.integers(0, 3, size=60)
+        scores = [
+            om.InformationRanker(n_bins=10).fit(X, y, sample_weight=np.full(60, unit)).feature_importances_
+            for unit in (1.0, 1 / 7, 0.1, 3e5)
+        ]
+        np.testing.assert_allclose(scores[1:], [scores[0]] * 3, rtol=1e-9)
+
+
 def test_a_value_that_most_examples_share_has_a_bin_of_its_own():
     rng = np.random.default_rng(5)
     rare = rng.random(400) < 0.04

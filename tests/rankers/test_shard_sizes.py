@@ -1,10 +1,9 @@
-"""How many trees are grown of data that do not fit in memory: as many as needed, within the time; which they are."""
+"""How many trees are grown of data that do not fit in memory: as many as needed; which they are."""
 
 from __future__ import annotations
 
 import pickle
 
-import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.rankers.shard_files import LITTLE, frame_of, written
@@ -47,22 +46,3 @@ def test_sums_so_far_are_sent_with_their_own_task_only(shards, monkeypatch):
     om.EnsembleRanker("genie3", n_trees="auto", max_depth=3, random_state=0).fit(shards)
     assert len(shared) > 1
     assert max(shared) < min(shared) + 100
-
-
-@pytest.mark.slow
-def test_the_time_ends_it(shards, monkeypatch):
-    clock = iter(np.arange(0, 1000, 10.0))
-
-    class Clock:
-        @staticmethod
-        def monotonic():
-            return next(clock)
-
-    monkeypatch.setattr(module, "time", Clock)
-    ended = om.EnsembleRanker(n_trees=500, max_seconds=25, random_state=0).fit(shards)
-    n_samples = ended.ranking_.parameters["n_samples"]
-    assert ended.n_trees_ == 2 * max(10, n_samples)
-    assert str(ended.certainty_).endswith("; the time ended before there were 500 trees")
-    monkeypatch.undo()
-    again = om.EnsembleRanker(n_trees=ended.n_trees_, random_state=0).fit(shards)
-    assert again.ranking_ == ended.ranking_

@@ -26,7 +26,7 @@ _TELLING = {
 # Sizes of blocks and limits of what a message shows: they change speed, memory or wording, not results.
 _SPEED = re.compile(
     r"_?(.*_)?(BLOCKS?|BYTES|CACHED?|CELLS|ROWS|ONCE|AHEAD|LANES|BATCH\w*|CHUNK|MEMORY|TILE|WIDTH|SHOWN|NAMED|SECONDS|S)"
-    r"|n_workers|n_jobs|max_memory|max_seconds|verbose|progress|stacklevel|maxsize|TYPE_CHECKING|__name__|__all__"
+    r"|n_workers|n_jobs|max_memory|verbose|progress|stacklevel|maxsize|TYPE_CHECKING|__name__|__all__"
 )
 
 

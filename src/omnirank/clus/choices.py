@@ -9,9 +9,11 @@ from typing import Any
 from omnirank.clus.settings import Values
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import task_target
+from omnirank.trees.pruning import Pruning
 
 _HEURISTICS = ("variancereduction", "default")
 _ENSEMBLES = {"rforest": "random-forest", "bagging": "bagging", "extratrees": "extra-trees"}
+_CALLED = {"random-forest": "RForest", "bagging": "Bagging", "extra-trees": "ExtraTrees"}
 _SCORES = {"genie3": "genie3", "symbolic": "symbolic", "rforest": "permutation"}
 # The error of the permutation score by the kind of target, as CLUS has it.
 _ERRORS = {"classes": "accuracy", "numbers": "rrmse"}
@@ -27,76 +29,38 @@ _AVERAGE_WEIGHTS = ("expavgparentweight", _EQUAL_WEIGHTS)
 
 
 @dataclass(frozen=True)
-class TreeChoices:
-    """How trees are grown and pruned.
-
-    Attributes
-    ----------
-    growing : dict
-        Parameters that all estimators of trees share.
-    pruned : bool
-        Whether single trees are pruned, by M5.
-    penalty : float
-        The factor of M5.
-    f_test : float
-        Level of the F-test; 1: none.
-    exact : bool
-        Whether thresholds are values of the training set, not midpoints.
-    """
-
-    growing: dict[str, Any]
-    pruned: bool
-    penalty: float
-    f_test: float
-    exact: bool
-
-
-@dataclass(frozen=True)
 class ForestChoices:
     """An ensemble and its rankings.
 
     Attributes
     ----------
-    ensemble, max_features, bootstrap
-        As in the estimators.
+    rules : dict
+        How trees are grown, as parameters of the rankers.
     called : str
         What CLUS calls the ensemble.
     sizes : tuple of int
         Numbers of trees, ascending.
     scores : tuple of str
         Scores of features, by our names.
-    symbolic_weights : tuple of float
-        Weights of the symbolic score.
+    symbolic_weight : float
+        Weight of the symbolic score.
     permutation_error : str
         Error of the permutation score.
     n_jobs : int
         Number of workers.
     """
 
-    ensemble: str
-    max_features: Any
-    bootstrap: bool
+    rules: dict[str, Any]
     called: str
     sizes: tuple[int, ...]
     scores: tuple[str, ...]
-    symbolic_weights: tuple[float, ...]
+    symbolic_weight: float
     permutation_error: str
     n_jobs: int
 
 
-@dataclass(frozen=True)
-class OutputChoices:
-    """What is written."""
-
-    models: frozenset[str]
-    train_errors: bool
-    test_errors: bool
-    per_target: bool
-    by_relevance: bool
-
-
-def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
-    """Return how trees are grown and pruned.
+def tree_choices(values: Values, dataset: Dataset) -> tuple[dict[str, Any], Pruning | None]:
+    """Return how trees are grown, as parameters that all estimators of trees share, and how single ones are pruned.
 
     Parameters
     ----------
@@ -126,16 +90,8 @@ def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
     if dataset.hierarchy is None:
         growing["normalize_targets"] = weights == "normalize"
     growing["hierarchy_weight"] = label_weight(values, dataset)
-    exact = values.name("Tree", "SplitPosition")
-    if exact not in ("exact", "middle"):
-        values.tell("Tree", "SplitPosition", "thresholds are values of the training set")
-    tests = values.numbers("Tree", "FTest")
-    if any(not 0 < level <= 1 for level in tests):
-        raise values.wrong("Tree", "FTest", "expected levels above 0 and at most 1")
-    if len(tests) > 1:
-        values.tell("Tree", "FTest", f"the smallest level, {min(tests)}, is used")
     penalty = values.number("Tree", "M5PruningMult", least=0)
-    return TreeChoices(growing, _is_pruned(values, dataset), penalty, min(tests), exact != "middle")
+    return growing, Pruning(penalty) if _is_pruned(values, dataset) else None
 
 
 def label_weight(values: Values, dataset: Dataset) -> float:
@@ -159,7 +115,7 @@ def _is_pruned(values: Values, dataset: Dataset) -> bool:
     return by_m5 or name == "m5"
 
 
-def forest_choices(values: Values, dataset: Dataset, semi_supervised: bool) -> ForestChoices:
+def forest_choices(values: Values, dataset: Dataset, growing: dict[str, Any], semi_supervised: bool) -> ForestChoices:
     """Return the ensemble and its rankings.
 
     Parameters
@@ -168,6 +124,8 @@ def forest_choices(values: Values, dataset: Dataset, semi_supervised: bool) -> F
         The settings.
     dataset : Dataset
         The training examples.
+    growing : dict
+        How trees are grown.
     semi_supervised : bool
         Whether unlabelled examples count.
     """
@@ -176,20 +134,17 @@ def forest_choices(values: Values, dataset: Dataset, semi_supervised: bool) -> F
     if ensemble is None:
         values.tell("Ensemble", "EnsembleMethod", "a random forest is grown")
         ensemble = "random-forest"
-    called = {ours: theirs for theirs, ours in (("RForest", "random-forest"), ("Bagging", "bagging"))}
     bootstrap = values.name("Ensemble", "EnsembleBootstrapping")
     replicates = ensemble != "extra-trees" if bootstrap == "undefined" else bootstrap in ("yes", "true")
-    scores = _scores(values, replicates)
+    max_features = _subspace(values, ensemble, dataset.n_features)
     kind = task_target(dataset.task)
     error = "auprc" if kind.hierarchical else _ERRORS.get(kind.kind, "auto")
     return ForestChoices(
-        ensemble,
-        _subspace(values, ensemble, dataset.n_features),
-        replicates,
-        called.get(ensemble, "ExtraTrees"),
+        growing | {"ensemble": ensemble, "max_features": max_features, "bootstrap": replicates},
+        _CALLED[ensemble],
         tuple(values.counts("Ensemble", "Iterations")),
-        scores,
-        tuple(values.numbers("Ensemble", "SymbolicWeight")),
+        _scores(values, replicates),
+        values.number("Ensemble", "SymbolicWeight"),
         "target" if semi_supervised else error if dataset.target is not None else "auto",
         max(1, int(values.number("Ensemble", "NumberOfThreads"))),
     )
@@ -276,14 +231,3 @@ def _iterations(number: float, n: int) -> int:
     if number <= 0 or number >= n:
         return n
     return max(1, int(number * n + 0.5)) if number <= 1 else int(number)
-
-
-def output_choices(values: Values) -> OutputChoices:
-    """Return what is written."""
-    return OutputChoices(
-        frozenset(values.names("Output", "ShowModels")),
-        values.flag("Output", "TrainErrors"),
-        values.flag("Output", "TestErrors"),
-        values.flag("Ensemble", "FeatureRankingPerTarget"),
-        values.flag("Ensemble", "SortRankingByRelevance"),
-    )

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from omnirank.clus.choices import ForestChoices, TreeChoices
-from omnirank.clus.cutting import cut_by_f_test, merged_alike
+from omnirank.clus.choices import ForestChoices
 from omnirank.clus.examples import Examples
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
@@ -20,10 +20,11 @@ from omnirank.data.table import Table
 from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import ToFit, resolve_supervision
+from omnirank.measures.table import first_largest, reaches
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
-from omnirank.trees.pruning import Pruning, prune
+from omnirank.trees.pruning import Pruning, prune, without_subtrees
 from omnirank.trees.tree import Tree, one_leaf, thresholds_of, tree_with_thresholds
 
 
@@ -68,44 +69,43 @@ class Fitted:
         The models.
     level : float
         The level of supervision.
-    f_test : float
-        The level of the F-test.
     """
 
     models: list[Model]
     level: float
-    f_test: float = 1.0
 
 
-def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: int) -> Fitted:
+def fit_tree(
+    examples: Examples, growing: dict[str, Any], pruning: Pruning | None, supervision: Any, seed: int
+) -> Fitted:
     """Fit the default model, the tree as it is grown, and the pruned tree.
 
     Parameters
     ----------
     examples : Examples
         The examples.
-    choices : TreeChoices
-        How trees are grown and pruned.
+    growing : dict
+        How the tree is grown.
+    pruning : Pruning or None
+        How it is pruned.
     supervision : float or dict
         Level of supervision, or those that are compared.
     seed : int
         The seed.
     """
-    rules = GrowingRules(ensemble="bagging", bootstrap=False, **_of_predictors(choices.growing))
-    pruning = Pruning(choices.penalty) if choices.pruned else None
+    rules = GrowingRules(ensemble="bagging", bootstrap=False, **_of_predictors(growing))
     plan, level, default = _plan(examples, rules, supervision, seed, ToFit(1, pruning))
     if plan is None:
         return Fitted([default, replace(default, name="Original")], level)
-    grown = cut_by_f_test(plan, plan.grow(0), choices.f_test)
+    grown = plan.grow(0)
     target = task_target(examples.train.task)
     if target.kind in ("classes", "labels") and not target.hierarchical:
         grown = merged_alike(plan, grown)
-    original = _model("Original", plan, grown, choices.exact)
-    models = [default, original]
+    models = [default, _model("Original", plan, grown)]
     if pruning is not None:
         cut = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.feature_part)
-        models.append(_model("Pruned", plan, cut, choices.exact))
-    return Fitted(models, level, choices.f_test)
+        models.append(_model("Pruned", plan, cut))
+    return Fitted(models, level)
 
 
 def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
@@ -134,11 +134,9 @@ def _plan(
         return None, level, default
 
 
-def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool) -> Model:
+def _model(name: str, plan: GrowingPlan, grown: Any) -> Model:
     table = plan.dataset.features
-    thresholds = thresholds_of(grown, table)
-    if exact:
-        thresholds = _smaller_values(grown, thresholds, plan)
+    thresholds = _smaller_values(grown, thresholds_of(grown, table), table)
     values = node_means(grown, plan.columns)
     tree = tree_with_thresholds(_seen_levels(grown, thresholds, table), thresholds, table.levels, *values)
     return Model(name, [tree], plan.columns)
@@ -158,9 +156,9 @@ def _seen_levels(grown: Any, thresholds: np.ndarray, table: Table) -> Any:
     return grown._replace(subsets=subsets)
 
 
-def _smaller_values(grown: Any, thresholds: np.ndarray, plan: GrowingPlan) -> np.ndarray:
+def _smaller_values(grown: Any, thresholds: np.ndarray, table: Table) -> np.ndarray:
     """Thresholds at the smaller of the two values of the node that they separate, as CLUS has them."""
-    table, smaller = plan.dataset.features, thresholds.copy()
+    smaller = thresholds.copy()
     chosen = np.flatnonzero(~np.isnan(thresholds) & (grown.low_row >= 0))
     for feature in np.unique(grown.feature[chosen]):
         here = chosen[grown.feature[chosen] == feature]
@@ -168,26 +166,17 @@ def _smaller_values(grown: Any, thresholds: np.ndarray, plan: GrowingPlan) -> np
     return smaller
 
 
-def forest_rules(choices: TreeChoices, forest: ForestChoices) -> dict[str, Any]:
-    """Return how the trees of an ensemble are grown, as parameters of the rankers."""
-    return choices.growing | {
-        "ensemble": forest.ensemble,
-        "max_features": forest.max_features,
-        "bootstrap": forest.bootstrap,
-    }
-
-
-def fit_forest(examples: Examples, choices: TreeChoices, forest: ForestChoices, supervision: Any, seed: int) -> Fitted:
+def fit_forest(examples: Examples, forest: ForestChoices, supervision: Any, seed: int) -> Fitted:
     """Fit the default model and ensembles of all sizes, each of which holds the smaller ones.
 
     Parameters
     ----------
-    examples, choices, supervision, seed
+    examples, supervision, seed
         As in `fit_tree`.
     forest : ForestChoices
         The ensemble.
     """
-    rules = GrowingRules(**_of_predictors(forest_rules(choices, forest)))
+    rules = GrowingRules(**_of_predictors(forest.rules))
     plan, level, default = _plan(examples, rules, supervision, seed, ToFit(forest.sizes[-1]))
     if plan is None:
         return Fitted([default], level)
@@ -195,3 +184,34 @@ def fit_forest(examples: Examples, choices: TreeChoices, forest: ForestChoices, 
     trees = list(run_parallel(grow, range(forest.sizes[-1]), forest.n_jobs, description="growing trees"))
     models = [Model(f"Forest with {n} trees", trees[:n], plan.columns, forest.n_jobs) for n in forest.sizes]
     return Fitted([default, *models], level)
+
+
+def merged_alike(plan: GrowingPlan, grown: Any) -> Any:
+    """Return the tree without tests whose two leaves predict the same classes or labels.
+
+    Parameters
+    ----------
+    plan : GrowingPlan
+        What the tree was grown on; targets are classes or labels.
+    grown : GrownTree
+        The tree.
+    """
+    columns = plan.columns
+    means, row = node_means(grown, columns, leaves_only=False)
+    means = (means.toarray() if sparse.issparse(means) else means)[row]
+    decided = _decided(means, columns)
+    is_leaf = grown.feature < 0
+    for node in np.flatnonzero(~is_leaf)[::-1]:
+        left, right = node + 1, grown.right[node]
+        is_leaf[node] = is_leaf[left] and is_leaf[right] and np.array_equal(decided[left], decided[right])
+    return without_subtrees(grown, is_leaf)
+
+
+def _decided(means: np.ndarray, columns: PrototypeColumns) -> np.ndarray:
+    """Which class, or whether a label, is predicted by means; NaN where they are unknown."""
+    decided = np.empty((len(means), columns.n_variables))
+    for variable in range(columns.n_variables):
+        own = means[:, columns.variable == variable]
+        classes = first_largest(own) if own.shape[1] > 1 else reaches(own[:, 0], 0.5)
+        decided[:, variable] = np.where(np.isnan(own[:, 0]), np.nan, classes)
+    return decided

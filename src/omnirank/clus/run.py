@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from omnirank.clus.choices import (
-    OutputChoices,
-    forest_choices,
-    output_choices,
-    supervision_level,
-    tree_choices,
-)
+from omnirank.clus.choices import forest_choices, supervision_level, tree_choices
 from omnirank.clus.examples import Examples, predicting_features, read_examples
-from omnirank.clus.models import Fitted, fit_forest, fit_tree
+from omnirank.clus.models import fit_forest, fit_tree
 from omnirank.clus.rankings import write_forest_rankings, write_lines, write_relief_ranking
 from omnirank.clus.settings import Values, check_values, notes_on
-from omnirank.clus.text import errors_on, head_lines, run_lines, shown_models
+from omnirank.clus.text import error_lines, head_lines, run_lines, shown_models
 from omnirank.core.types import PathLike
 from omnirank.data.clus_settings import read_clus_settings
 
@@ -93,67 +87,42 @@ def run_clus(
     values = Values(settings, notes_on(settings))
     check_values(values)
     seed = int(values.number("General", "RandomSeed", least=0))
-    run = _Run(values, read_examples(values, ssl, seed), output_choices(values), seed, ssl)
+    examples, stem = read_examples(values, ssl), path.with_suffix("")
+    out = stem.with_name(f"{stem.name}.out")
+    lines: list[str] = []
     if relief:
-        files = run.rank_by_relief()
+        rankings = [write_relief_ranking(stem, examples, values, seed)]
     else:
-        files = run.learn(forest)
-    return ClusRun(tuple(files), tuple(values.notes))
+        lines, rankings = _learn(stem, examples, values, forest, ssl, seed)
+    write_lines(out, [*head_lines(out, values, examples), *lines])
+    return ClusRun((out, *rankings), tuple(values.notes))
 
 
-@dataclass(eq=False)
-class _Run:
-    """The parts of a run."""
-
-    values: Values
-    examples: Examples
-    output: OutputChoices
-    seed: int
-    semi_supervised: bool
-
-    @property
-    def stem(self) -> Path:
-        return self.values.settings.path.with_suffix("")
-
-    def write(self, ending: str, lines: list[str]) -> Path:
-        return write_lines(self.stem.with_name(self.stem.name + ending), lines)
-
-    def rank_by_relief(self) -> list[Path]:
-        ranking = write_relief_ranking(self.stem, self.examples, self.values, self.output, self.seed)
-        return [ranking, self.write(".out", self._head(".out"))]
-
-    def learn(self, forest: bool) -> list[Path]:
-        """Learn models, and rankings from ensembles."""
-        examples = self.examples
-        if examples.train.target is None:
-            examples = replace(examples, train=predicting_features(examples.train), test=None)
-        supervision = supervision_level(self.values, examples.train, self.semi_supervised)
-        trees = tree_choices(self.values, examples.train)
-        rankings: list[Path] = []
-        if forest:
-            chosen = forest_choices(self.values, examples.train, supervision != 1)
-            if trees.f_test != 1:
-                self.values.tell("Tree", "FTest", "trees of ensembles are grown without the test")
-            fitted = fit_forest(examples, trees, chosen, supervision, self.seed)
-            if chosen.scores:
-                level = None if self.examples.train.target is None else fitted.level
-                rankings = write_forest_rankings(self.stem, self.examples, trees, chosen, self.output, level, self.seed)
-        else:
-            fitted = fit_tree(examples, trees, supervision, self.seed)
-        names, task = examples.train.feature_names, examples.train.task
-        lines = run_lines(fitted, supervision != 1) + self._error_lines(fitted, examples)
-        lines += shown_models(fitted.models, self.output, names, task)
-        return [self.write(".out", [*self._head(".out"), *lines]), *rankings]
-
-    def _head(self, ending: str) -> list[str]:
-        return head_lines(self.stem.with_name(self.stem.name + ending), self.values, self.examples)
-
-    def _error_lines(self, fitted: Fitted, examples: Examples) -> list[str]:
-        lines, train = [], examples.train
-        if self.output.train_errors:
-            means = {model.name: model.means(train) for model in fitted.models}
-            lines += errors_on("Training error", train, means, train)
-        if examples.test is not None and self.output.test_errors:
-            means = {model.name: model.means(examples.test) for model in fitted.models}
-            lines += errors_on("Testing error", examples.test, means, train)
-        return lines
+def _learn(
+    stem: Path, examples: Examples, values: Values, forest: bool, ssl: bool, seed: int
+) -> tuple[list[str], list[Path]]:
+    """Learn models: what is said of them, and the files of rankings by ensembles."""
+    train, rankings = examples.train, []
+    supervised = train.target is not None
+    learned = examples
+    if not supervised:
+        learned = replace(examples, train=predicting_features(train), test=None)
+    supervision = supervision_level(values, learned.train, ssl)
+    growing, pruning = tree_choices(values, learned.train)
+    if forest:
+        chosen = forest_choices(values, learned.train, growing, supervision != 1)
+        fitted = fit_forest(learned, chosen, supervision, seed)
+        if chosen.scores:
+            level = fitted.level if supervised else None
+            rankings = write_forest_rankings(stem, examples, values, chosen, level, seed)
+    else:
+        fitted = fit_tree(learned, growing, pruning, supervision, seed)
+    lines = run_lines(fitted, supervision != 1)
+    assert learned.train.target is not None
+    for name, title, dataset in (
+        ("TrainErrors", "Training error", learned.train),
+        ("TestErrors", "Testing error", learned.test),
+    ):
+        if dataset is not None and values.flag("Output", name):
+            lines += error_lines(title, dataset, fitted.models, learned.train.target)
+    return [*lines, *shown_models(fitted.models, values, learned.train)], rankings

@@ -13,16 +13,16 @@ from omnirank.data.clus_settings import ClusSettings
 # Section -> settings that are followed, and CLUS's defaults, as its output files list them.
 _FOLLOWED = {
     "General": "RandomSeed=0",
-    "Data": "File= TestSet=None RemoveMissingTarget=No",
+    "Data": "File= TestSet=None",
     "Attributes": "Target=Default Clustering=Default Descriptive=Default Key=None Disable=None Weights=Normalize",
     "Constraints": "MaxDepth=Infinity",
     "Model": "MinimalWeight=2.0",
-    "Tree": "Heuristic=Default PruningMethod=Default M5PruningMult=2.0 FTest=1.0 SplitPosition=Exact",
+    "Tree": "Heuristic=Default PruningMethod=Default M5PruningMult=2.0",
     "Ensemble": "Iterations=100 EnsembleMethod=Bagging EnsembleBootstrapping=Undefined SelectRandomSubspaces=0 "
     "FeatureRanking=None FeatureRankingPerTarget=No SymbolicWeight=0.5 SortRankingByRelevance=Yes "
     "NumberOfThreads=1",
     "Hierarchical": "Type=Tree WType=ExpSumParentWeight WParam=0.75 HSeparator=. EmptySetIndicator=n",
-    "SemiSupervised": "SemiSupervisedMethod=PCT UnlabeledData= PercentageLabeled=5 InternalFolds=5 "
+    "SemiSupervised": "SemiSupervisedMethod=PCT UnlabeledData= InternalFolds=5 "
     "PossibleWeights=[0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0]",
     "Relief": "Neighbours=10 Iterations=-1 WeightNeighbours=No WeightingSigma=0.5 MultilabelDistance=HammingLoss",
     "Output": "ShowModels=[Default,Pruned,Others] TrainErrors=Yes TestErrors=Yes",

@@ -6,8 +6,6 @@ examples of a sample (`Work`), and its limits.
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,8 +34,6 @@ FEWEST_TREES = 20
 RELIABLE = 0.99
 # Trees of a step; not fewer than there are samples, each of which is read for them.
 _STEP = 10
-# Trees that are grown whatever the time: fewer have no standard errors.
-_FEWEST_IN_TIME = 2
 
 # Scores by target, and what examples add to scores, of as many trees are held at once as fit in this memory.
 MOST_BYTES = 2**28
@@ -65,17 +61,13 @@ class Limits:
         Their number; "auto": until the ranking has converged, at most 1000.
     sizes : tuple of int
         Smaller numbers of trees at which results are wanted, too.
-    max_seconds : float or None
-        No tree is begun after this time, but for the first two; the choice of the level is part of it. Trees on samples
-        of data in parts are begun in steps.
     """
 
     n_trees: int | str
     sizes: tuple[int, ...] = ()
-    max_seconds: float | None = None
 
     def stops(self, n_samples: int = 1) -> Sequence[int]:
-        """Return the numbers of trees at which a result is wanted, or the run may end.
+        """Return the numbers of trees after which the run may end or a result is wanted.
 
         Examples
         --------
@@ -86,22 +78,6 @@ class Limits:
         if isinstance(self.n_trees, str):
             return range(FEWEST_TREES, MOST_TREES + 1, max(_STEP, n_samples))
         return sorted({*self.sizes, self.n_trees})
-
-    def why_ended(self, sums: MeanAccumulator | ConfirmedMeans) -> str:
-        """Return why there are no more trees, in words; nothing where there are as many as asked for.
-
-        Parameters
-        ----------
-        sums : MeanAccumulator or ConfirmedMeans
-            Sums of the score that ranks.
-        """
-        if isinstance(self.n_trees, int):
-            return "" if sums.count >= self.n_trees else f"the time ended before there were {self.n_trees} trees"
-        if converged(sums):
-            return ""
-        if sums.count >= MOST_TREES:
-            return f"the ranking has not converged, but {MOST_TREES} trees are the most that are grown unasked"
-        return "the time ended before the ranking had converged"
 
 
 def converged(sums: MeanAccumulator | ConfirmedMeans) -> bool:
@@ -122,33 +98,6 @@ def reliability(scores: np.ndarray, errors: np.ndarray) -> float:
     """
     spread = np.var(scores)
     return float(1 - np.mean(errors**2) / spread) if spread > 0 else 1.0
-
-
-class _Clock:
-    """How many trees are grown before the clock is looked at again: so many, or as many as half of the time allows."""
-
-    def __init__(self, start: float, max_seconds: float | None, workers: int, step: int | None) -> None:
-        self._max_seconds, self._workers, self._step = max_seconds, workers, step
-        self._n_grown = 0
-        if max_seconds is not None:
-            self._looked = time.monotonic()
-            self._end = start + max_seconds
-
-    def trees_left(self, n_grown: int) -> int:
-        """Return the number of trees to begin, at least one for each worker; 0: the time is over.
-
-        The rate is that of the last trees: compiled kernels are loaded with the first ones.
-        """
-        if self._max_seconds is None:
-            return sys.maxsize
-        if not n_grown:
-            return self._step or max(self._workers, _FEWEST_IN_TIME)
-        now = time.monotonic()
-        seconds, n_new = now - self._looked, n_grown - self._n_grown
-        self._looked, self._n_grown = now, n_grown
-        if now >= self._end and n_grown >= _FEWEST_IN_TIME:
-            return 0
-        return self._step or max(self._workers, int((self._end - now) / 2 * n_new / max(seconds, 1e-9)))
 
 
 # -- what is done with a sample ---------------------------------------------------------------------------------
@@ -436,7 +385,6 @@ class WholeData:
     """
 
     n_samples = 1
-    step = None
 
     def __init__(self, data: GrowingData, n_jobs: int | None) -> None:
         self.data, self.n_jobs = data, n_jobs
@@ -495,11 +443,6 @@ class DealtSamples:
     def n_samples(self) -> int:
         """Number of samples."""
         return self.samples.n_samples
-
-    @property
-    def step(self) -> int:
-        """Trees that are begun at a time where the clock is looked at."""
-        return max(_STEP, self.n_samples)
 
     def rows(self, number: int) -> Dataset:
         """Return the rows of a sample that is dealt out."""
@@ -610,9 +553,6 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
 class TreeRun:
     """One run: it resolves the level of supervision, and grows trees up to the limits.
 
-    The trees and their results depend on their number alone, not on the clock: as many trees asked for at once are the
-    same ones.
-
     Parameters
     ----------
     samples : WholeData or DealtSamples
@@ -644,25 +584,17 @@ class TreeRun:
     @contextmanager
     def begun(self) -> Iterator[TreeRun]:
         """Resolve the level of supervision, and have the samples ready meanwhile."""
-        self._start = time.monotonic()
         with self.samples.ready(self._asked, self._make_work, self.limits) as (self.level, self.work):
             yield self
 
     def results(self) -> Iterator[Any]:
-        """Grow trees; yield the result of all trees so far at each stop, and in the end."""
+        """Grow trees; yield the result of all trees so far at each stop."""
         n_samples, grown = self.samples.n_samples, 0
         results: dict[int, Any] = {}
-        merged: Any = None
-        clock = _Clock(self._start, self.limits.max_seconds, worker_count(self.samples.n_jobs), self.samples.step)
         for stop in self.limits.stops(n_samples):
-            while grown < stop:
-                end = min(stop, grown + clock.trees_left(grown))
-                if end == grown:
-                    yield merged
-                    return
-                results = self.samples.results(self.work, sample_tasks(range(grown, end), n_samples), results)
-                grown = end
-                merged = self.work.merged(results, grown, n_samples)
+            results = self.samples.results(self.work, sample_tasks(range(grown, stop), n_samples), results)
+            grown = stop
+            merged = self.work.merged(results, grown, n_samples)
             yield merged
             if self.limits.n_trees == "auto" and self._has_converged(merged):
                 return

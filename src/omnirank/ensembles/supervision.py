@@ -83,7 +83,7 @@ class Supervision:
 
 @dataclass(frozen=True)
 class ToFit:
-    """What is to be fitted, and within which time its level is chosen.
+    """What is to be fitted.
 
     Attributes
     ----------
@@ -91,15 +91,12 @@ class ToFit:
         Number of trees.
     pruning : Pruning or None
         How they are pruned; None: not at all.
-    seconds : float or None
-        Time to choose a level; None: no limit.
     levels : tuple of float
         Levels of "auto".
     """
 
     n_trees: int
     pruning: Pruning | None = None
-    seconds: float | None = None
     levels: tuple[float, ...] = PREDICTOR_LEVELS
 
 
@@ -169,10 +166,7 @@ def resolve_supervision(given: Any, data: GrowingData, rules: GrowingRules, to_f
     compared = _Comparison(data, rules, replace(to_fit, n_trees=n_trees), levels, n_folds)
     if compared.n_folds < 2:
         return Supervision(0.5, "too few labelled examples to compare levels of supervision")
-    try:
-        level = _by_loss(compared, columns) if given == "auto" else _by_measure(compared, asked.get("measure"))
-    except _TimeOverError:
-        return Supervision(float(compared.can_be_supervised), "there was no time to compare levels of supervision")
+    level = _by_loss(compared, columns) if given == "auto" else _by_measure(compared, asked.get("measure"))
     logger.info("supervision %g: %s", level.level, level.reason)
     return level
 
@@ -201,10 +195,6 @@ def settled_supervision(given: Any, has_target: bool, all_labelled: bool) -> Sup
 # -- cross-validation -----------------------------------------------------------------------------------------
 
 
-class _TimeOverError(Exception):
-    """The level could not be chosen in time."""
-
-
 class _Comparison:
     """Predictions of labelled examples by trees that have not seen them, level by level.
 
@@ -230,10 +220,10 @@ class _Comparison:
         classes = self.labelled.target.values[:, 0] if get_task(self.labelled.task).is_one_class else None
         self.folds = dealt_folds(groups, classes, n, n_folds, stream(data.entropy, _FOLDS_KEY))
         self.n_folds = int(self.folds.max()) + 1
-        self.can_be_supervised = self.weight.sum() >= 2 * rules.min_samples_leaf
+        can_be_supervised = self.weight.sum() >= 2 * rules.min_samples_leaf
         # the supervised level first: the others are compared with it
-        self.levels = sorted({w for w in levels if w < 1 or self.can_be_supervised}, reverse=True)
-        self._start = self._last = time.monotonic()
+        self.levels = sorted({w for w in levels if w < 1 or can_be_supervised}, reverse=True)
+        self._last = time.monotonic()
         self._n_steps = len(self.levels) * self.n_folds
         self._steps = counted_steps(self._n_steps, "choosing the level of supervision")
         self._n_done = -1
@@ -254,12 +244,10 @@ class _Comparison:
             yield rows, means / self.to_fit.n_trees
 
     def _step(self, step: int) -> None:
-        """Show the progress, look at the clock, and announce what takes long."""
+        """Show the progress, and announce what takes long."""
         while self._n_done < step:
             self._n_done = next(self._steps)
         now = time.monotonic()
-        if self.to_fit.seconds is not None and now > self._start + self.to_fit.seconds:
-            raise _TimeOverError
         # the first step below level 1 may compile kernels, and takes no part
         if step == self.n_folds + 2:
             left = (now - self._last) * (self._n_steps - step)

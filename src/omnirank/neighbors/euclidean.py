@@ -17,7 +17,7 @@ _CACHED_ROWS = 32
 _PAIR_CELLS = 2**16
 # Candidates beyond k, so that the rounding of single precision seldom matters.
 _SPARE = 8
-# Squared distances that agree to this part of the largest possible one are ties.
+# Squared distances that agree to this part are ties.
 _TIE = 2.0**-32
 
 
@@ -88,8 +88,7 @@ def nearest_rows(values: np.ndarray, k: int, n_jobs: int | None = None) -> np.nd
     """
     n = len(values)
     norms = np.einsum("ij,ij->i", values, values)
-    unit = _TIE * 4 * float(norms.max()) if norms.any() else 1.0
-    search = _Nearest(values, norms, _filled_up(values, 0.0), _filled_up(norms, np.inf), k, unit)
+    search = _Nearest(values, norms, _filled_up(values, 0.0), _filled_up(norms, np.inf), k)
     parts = run_parallel(search, blocks(n, -(-n // _ROWS)), n_jobs, description="finding neighbours")
     return np.concatenate(parts)
 
@@ -115,7 +114,6 @@ class _Nearest:
     rough: np.ndarray
     rough_norms: np.ndarray
     k: int
-    unit: float
 
     def __call__(self, rows: range) -> np.ndarray:
         from omnirank.neighbors.kernels.euclidean import order_candidates
@@ -125,8 +123,8 @@ class _Nearest:
         candidates, rough = self._candidates(own, n_kept)
         nearest = np.empty((len(own), self.k), np.int64)
         farthest = np.empty(len(own))
-        order_candidates(self.values, own, candidates, self.unit, nearest, farthest)
-        kth = (farthest + 1) * self.unit
+        order_candidates(self.values, own, candidates, nearest, farthest)
+        kth = farthest * (1 + 2 * _TIE)
         last = rough[:, -1] + self.norms[own]
         doubtful = (kth >= last - self._error(own, kth)) & (n_kept < len(self.values) - 1)
         if doubtful.any():
@@ -157,9 +155,11 @@ class _Nearest:
         return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 4 * other**2)
 
     def _in_double(self, own: np.ndarray) -> np.ndarray:
-        """The k nearest by distance, then by number."""
+        """The k nearest by distance, then by number; products of matrices, less their error, say what is too far."""
         from omnirank.neighbors.kernels.euclidean import nearest_of_all
 
+        least = squared_distances(self.values[own], self.values)
+        least -= 2.0**-51 * (self.values.shape[1] + 4) * (self.norms[own, None] + self.norms)
         nearest = np.empty((len(own), self.k), np.int64)
-        nearest_of_all(squared_distances(self.values[own], self.values), own, self.unit, nearest)
+        nearest_of_all(self.values, own, least, nearest)
         return nearest

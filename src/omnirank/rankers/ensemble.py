@@ -51,7 +51,7 @@ from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.samples import Samples
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
-_NOT_OF_A_TREE = frozenset({"n_features_to_select", "n_trees", "p_values", "max_seconds"})
+_NOT_OF_A_TREE = frozenset({"n_features_to_select", "n_trees", "p_values"})
 # Of the memory allowed: what examples add to single trees of a sample, before it is added up.
 _SHARE_OF_TREES = 16
 
@@ -131,12 +131,6 @@ class EnsembleRanker(BaseRanker):
         has the formula). They need extra time, and memory for one float per example and feature (at most 512 MB); of
         data that do not fit in memory, one float per feature and group of at least 32 groups of rows in each sample.
         :func:`omnirank.significance` computes p values for all scores.
-    max_seconds : float or None
-        Time limit for choosing the level of supervision (at most half of it) and for growing trees: none is begun
-        later, but for the first two. Without time to choose, the level is 1. Of data in parts, the clock is looked
-        at after each ten trees, or after one for each sample. How many trees there are depends on the machine then; a
-        fit with ``n_trees`` set to ``n_trees_``, ``supervision`` to ``supervision_`` and the same seed gives the same
-        bits.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
         larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 50 trees on:
@@ -159,7 +153,7 @@ class EnsembleRanker(BaseRanker):
         Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
         contribute 0 to the permutation or unbiased score.
     checkpoints_ : dict of int to dict of str to Ranking
-        ``rankings_`` of the first trees, for each number in a list of ``n_trees`` that was reached.
+        ``rankings_`` of the first trees, for each number in a list of ``n_trees``.
 
     References
     ----------
@@ -182,7 +176,6 @@ class EnsembleRanker(BaseRanker):
         "symbolic_weight": choice(None) | number(above=0, most=1),
         "per_target": FLAG,
         "p_values": FLAG,
-        "max_seconds": choice(None) | number(above=0),
     }
 
     replicates = "n_trees"
@@ -203,7 +196,6 @@ class EnsembleRanker(BaseRanker):
     permutation_error: str = "auto"
     per_target: bool = False
     p_values: bool = False
-    max_seconds: float | None = None
 
     def __sklearn_clone__(self) -> EnsembleRanker:
         copy: EnsembleRanker = super().__sklearn_clone__()
@@ -285,8 +277,7 @@ class EnsembleRanker(BaseRanker):
 
         limits = self._limits
         n_ranked = MOST_TREES if isinstance(limits.n_trees, str) else limits.n_trees
-        seconds = None if limits.max_seconds is None else limits.max_seconds / 2
-        to_fit = ToFit(n_ranked, seconds=seconds, levels=RANKING_LEVELS)
+        to_fit = ToFit(n_ranked, levels=RANKING_LEVELS)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, to_fit)
         run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.state(self.importance)))
         self.checkpoints_: dict[int, dict[str, Ranking]] = {}
@@ -298,7 +289,8 @@ class EnsembleRanker(BaseRanker):
         self.n_trees_, self.n_undefined_ = sums.n_trees, sums.n_undefined
         self.supervision_, self.supervision_reason_ = run.level.level, run.level.reason
         self.supervision_curve_ = dict(run.level.curve)
-        self._ended = limits.why_ended(sums.state(self.importance))
+        has_ended = isinstance(limits.n_trees, int) or converged(sums.state(self.importance))
+        self._ended = "" if has_ended else f"the ranking has not converged after {MOST_TREES} trees, the most of 'auto'"
         _warn_of_undefined(self.importance, sums.n_undefined, sums.n_trees)
         return self._rankings(sums, run.level, entropy, recorded())
 
@@ -342,9 +334,9 @@ class EnsembleRanker(BaseRanker):
     def _limits(self) -> Limits:
         """How many trees there may be, and the sizes of which rankings are kept, where several are asked for."""
         if isinstance(self.n_trees, str):
-            return Limits(self.n_trees, max_seconds=self.max_seconds)
+            return Limits(self.n_trees)
         sizes = sorted({int(n) for n in np.atleast_1d(self.n_trees)})
-        return Limits(sizes[-1], tuple(sizes) if np.ndim(self.n_trees) else (), self.max_seconds)
+        return Limits(sizes[-1], tuple(sizes) if np.ndim(self.n_trees) else ())
 
     def _recorded_parameters(self) -> dict[str, Any]:
         return super()._recorded_parameters() | dict(self._rules)

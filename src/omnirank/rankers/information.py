@@ -27,6 +27,8 @@ LABEL_SETS = ("binary-relevance", "label-powerset", "pruned-powerset")
 
 # Blocks of features; their number does not depend on that of the workers.
 _BLOCKS = 64
+# Shares of the weight that miss the edge of a bin by less than this are rounding.
+_EDGE = 1e-9
 # Rows of label sets that are packed at once.
 _ROWS = 4096
 
@@ -271,7 +273,7 @@ def _frequencies(of: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray
     sizes = np.bincount(of, weights)
     ends = np.cumsum(sizes)
     middle = (ends - sizes / 2) / ends[-1]
-    return np.minimum((n_bins * middle).astype(np.intp), n_bins - 1)
+    return np.minimum((n_bins * middle + _EDGE).astype(np.intp), n_bins - 1)
 
 
 # -- mutual information by nearest neighbours -----------------------------------------------------------------

@@ -23,51 +23,55 @@ def keep_candidates(rough, own, others, ids, distances):
 
 
 @inlined
-def _squared_distance(values, first, second):
+def _tied_distance(values, first, second):
+    """The squared distance, rounded to 32 bits: sums of other rounding are ties, whatever the scale."""
     total = 0.0
     for column in range(values.shape[1]):
         apart = values[first, column] - values[second, column]
         total += apart * apart
-    return total
+    # the upper half of a sum by Dekker's splitting; sums that would overflow stay as they are
+    product = total * (2.0**21 + 1)
+    return product - (product - total) if product < np.inf else total
 
 
 @allocating
-def order_candidates(values, own, ids, unit, found, farthest):
-    """Fill found (n_rows, k) with the nearest candidates, nearest first, and farthest with the distances of the k-th.
+def order_candidates(values, own, ids, nearest, farthest):
+    """Fill nearest (n_rows, k) with the nearest candidates, nearest first, and farthest with the distances of the k-th.
 
-    ids (n_rows, n): numbers of the candidates of the rows ``own``. Distances are rounded to whole units: ties, of which
-    the first row wins.
+    ids (n_rows, n): numbers of the candidates of the rows ``own``. Of ties the first row wins.
     """
-    n, k = ids.shape[1], found.shape[1]
+    n, k = ids.shape[1], nearest.shape[1]
     keys, numbers = np.empty(n), np.empty(n, np.int64)
     for row in range(len(own)):
         for candidate in range(n):
             number = ids[row, candidate]
-            key = np.rint(_squared_distance(values, own[row], number) / unit)
+            key = _tied_distance(values, own[row], number)
             place = candidate
             while place > 0 and (keys[place - 1] > key or (keys[place - 1] == key and numbers[place - 1] > number)):
                 keys[place], numbers[place] = keys[place - 1], numbers[place - 1]
                 place -= 1
             keys[place], numbers[place] = key, number
         for place in range(k):
-            found[row, place] = numbers[place]
+            nearest[row, place] = numbers[place]
         farthest[row] = keys[k - 1]
 
 
 @allocating
-def nearest_of_all(squared, own, unit, found):
-    """Fill found (n_rows, k) from the distances (n_rows, n) of the rows ``own`` to all, rounded as above."""
-    k = found.shape[1]
+def nearest_of_all(values, own, least, nearest):
+    """Fill nearest (n_rows, k) with the nearest of all rows, given lower bounds (n_rows, n) of squared distances."""
+    k = nearest.shape[1]
     keys = np.empty(k)
     for row in range(len(own)):
         keys[:] = np.inf
-        for number in range(squared.shape[1]):
-            key = np.rint(squared[row, number] / unit)
-            if key >= keys[k - 1] or number == own[row]:
+        for number in range(least.shape[1]):
+            if least[row, number] > keys[k - 1] or number == own[row]:
+                continue
+            key = _tied_distance(values, own[row], number)
+            if key >= keys[k - 1]:
                 continue
             # numbers ascend: of ties the first stays in front
             place = k - 1
             while place > 0 and keys[place - 1] > key:
-                keys[place], found[row, place] = keys[place - 1], found[row, place - 1]
+                keys[place], nearest[row, place] = keys[place - 1], nearest[row, place - 1]
                 place -= 1
-            keys[place], found[row, place] = key, number
+            keys[place], nearest[row, place] = key, number
