@@ -149,7 +149,20 @@ def p_values_settings() -> str:
     return markdown(header, rows)
 
 
+def p_values_adds() -> str:
+    """What features add to all others: proxies with small p values, false discoveries and power of both tests."""
+    found = pd.read_csv(HERE / "results" / "adds.csv")
+    rows = []
+    for target, part in found.groupby("target", sort=False):
+        shares = part.mean(numeric_only=True)
+        both = (f"{shares[f'{what}, adds']:.2f} / {shares[f'{what}, relevant']:.2f}" for what in ("false", "power"))
+        rows.append([target, f"{shares['proxies']:.3f} ± {part['proxies'].sem():.3f}", *both])
+    header = ["target", "proxies with p < 0.05", "false discoveries: adds / relevant", "power: adds / relevant"]
+    return markdown(header, rows)
+
+
 TABLES = [
+    p_values_adds,
     defaults_n_trees,
     defaults_wide,
     p_values_peers,
