@@ -19,10 +19,8 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from omnirank.core.errors import FileFormatError, OmnirankError
-from omnirank.data.arff import read_arff
+from omnirank.core.errors import OmnirankError
 from omnirank.data.load import load
-from reference.arff_ways import reading
 
 CASES = int(os.environ.get("OMNIRANK_FUZZ_CASES", "3000"))
 SEED = int(os.environ.get("OMNIRANK_FUZZ_SEED", "0"))
@@ -218,30 +216,7 @@ def read_damaged(rng: random.Random, kind: str, folder) -> str:
         answer = "read"
     except OmnirankError:
         answer = "refused"
-    if kind == "arff":
-        compare_readings(path, rng.choice([1, 17, 64, 1 << 20]))
     return answer
-
-
-def compare_readings(path, block_bytes: int) -> None:
-    """The reading of whole blocks and the reading row by row must agree, in the data or in the error."""
-    results = []
-    for exact in (False, True):
-        try:
-            with reading(exact, block_bytes):
-                results.append(read_arff(path))
-        except FileFormatError as problem:
-            results.append(str(problem))
-    fast, slow = results
-    if isinstance(fast, str) or isinstance(slow, str):
-        assert fast == slow
-        return
-    assert fast.names == slow.names
-    assert fast.table.equals(slow.table)
-    assert (fast.labels is None) or fast.labels.rows == slow.labels.rows
-    assert (fast.weights is None) == (slow.weights is None)
-    assert fast.weights is None or np.array_equal(fast.weights, slow.weights)
-    assert {n: t.tolist() for n, t in fast.texts.items()} == {n: t.tolist() for n, t in slow.texts.items()}
 
 
 @pytest.mark.slow

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +11,10 @@ import numpy as np
 from omnirank.core.errors import FileFormatError
 from omnirank.core.types import PathLike
 from omnirank.data.arff.header import parse_header
-from omnirank.data.arff.rows import DenseRows, SparseRows, lines_with_rows
+from omnirank.data.arff.rows import Rows
 from omnirank.data.files import Content, LineBlocks, TextSource, check_duplicates_option
 from omnirank.data.hierarchy.clus import declare_labels
 from omnirank.data.mulan import labels_of_relation
-
-Blocks = Iterator[tuple[int, bytes]]
 
 
 def read_arff(
@@ -85,11 +81,10 @@ def read_arff(
         declare_labels, kind=hierarchy_kind, separator=hierarchy_separator, empty=empty_label_set, no_label=no_label
     )
     header = parse_header(text.lines(), path, declare, duplicates)
-    is_sparse, blocks = _peek(text.rest())
-    if is_sparse is None:
+    rows = Rows(header.attributes, path, first_index)
+    rows.read(text.rest())
+    if not rows.n_rows:
         raise FileFormatError("there is no row after @data", path=path)
-    rows = (SparseRows if is_sparse else DenseRows)(header.attributes, path, first_index)
-    rows.read(blocks)
     labels = None
     if rows.label_column is not None:
         labels = replace(header.attributes[rows.label_column].labels, rows=tuple(rows.labels))  # type: ignore[type-var]
@@ -111,11 +106,3 @@ def read_arff(
         relation=header.relation,
         notes=(*header.notes, *(notes if labels is None else ())),
     )
-
-
-def _peek(blocks: Blocks) -> tuple[bool | None, Blocks]:
-    """Whether the first row is sparse (None: there is no row), and the blocks from that row on."""
-    for first_line, block in blocks:
-        for _, line in lines_with_rows(first_line, block):
-            return line.startswith("{"), chain([(first_line, block)], blocks)
-    return None, blocks

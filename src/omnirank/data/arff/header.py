@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from omnirank.core.errors import DataError, FileFormatError
-from omnirank.data.arff.tokens import TokenError, after_blanks, read_token, split_cells
+from omnirank.data.arff.tokens import EMPTY, TokenError, after_blanks, read_token, split_cells
 from omnirank.data.files import duplicates_hint, numbered
 from omnirank.data.hierarchy.clus import HierarchicalAttribute, declare_labels
 
@@ -167,7 +167,7 @@ class _HeaderParser:
         kind = match[0].lower() if match else ""
         end = after_blanks(line, match.end() if match else at)
         if kind == "hierarchical":
-            entries = [cell.text for cell in split_cells(line[end:])]
+            entries = ["" if cell is EMPTY else cell or "?" for cell in split_cells(line[end:])]
             if len(entries) > 1 and not entries[-1]:  # files of CLUS end the list in a comma
                 entries.pop()
             labels, notes = self.declare(name, entries)
