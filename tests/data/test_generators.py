@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 from draws import draws
 from omnirank import datasets
 from omnirank.data import generated
-from omnirank.data.generated import cut
+from omnirank.data.generators import cut
 from omnirank.data.task_registry import TASKS
 from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED, importances
 

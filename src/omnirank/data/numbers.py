@@ -176,7 +176,7 @@ class TextKinds:
         texts = {text: counts[text] for text, value in zip(counts, self.values, strict=True) if value is None}
         self.numbers |= len(texts) < len(counts)
         self.infinite |= math.inf in self.values or -math.inf in self.values
-        if texts:  # quoted ones, which have a mark, are no dates
+        if texts:
             self.dates = self.dates and iso_seconds(list(texts)) is not None
         if self.format.units == "drop":
             self.units |= {unit_of(text) for text in counts.keys() - texts.keys()} - {""}
@@ -243,7 +243,7 @@ class Diagnosis:
         left = self._left(self.columns)
         self._units(left)
         left = self._left(left)
-        self._marks(left if left or self.faults else self.columns)  # quoted numbers where quotes mean text
+        self._marks(left)
 
     @property
     def cure(self) -> dict[str, Any]:
