@@ -321,13 +321,13 @@ def _holds_facts(path: Path, separator: str | None) -> bool:
     try:
         reader_of(path, separator)
     except (DataError, ParameterError):
-        from omnirank.data.files import LineBlocks, TextSource
+        from omnirank.data.files import TextSource
         from omnirank.relational.fact_files import parsed_fact
 
         if not path.is_file():
             return False
         try:  # any bytes are Latin-1: whether they are what the user says is for the reader to find out
-            lines = LineBlocks(TextSource(path, "latin-1")).lines()
+            lines = TextSource(path, "latin-1").lines()
             return any(parsed_fact(text, path, line) is not None for line, text in lines)
         except DataError:
             return False

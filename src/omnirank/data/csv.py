@@ -37,7 +37,6 @@ from omnirank.data.files import (
     plain_name,
 )
 from omnirank.data.header import (
-    decided_header,
     is_short_header,
     joined_names,
     n_titles,
@@ -371,7 +370,7 @@ class DelimitedText:
                 cure={"skip": skip},
             )
         first, n_header = self._head(rows)
-        self.names, self.has_header, self.notes = self._named(first, rows, lines[0])
+        self.names, self.has_header, self.notes = self._named(first, lines[0])
         n_header = n_header if self.has_header else 0
         self._start = lines[n_header - 1] if n_header else self._start
         self.last_line = max(1, self._start)
@@ -443,9 +442,7 @@ class DelimitedText:
             self.fail(f"{setting('header', n)}, but these rows have different lengths, or no row of data below", None)
         return joined_names(rows[:n]) if n > 1 else rows[0], n
 
-    def _named(
-        self, first: list[str], rows: list[list[str]], line: int
-    ) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    def _named(self, first: list[str], line: int) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """Names of the columns, whether the first row holds them, and notes."""
         # a name may be broken over lines
         cells = [" ".join(cell.split()) if "\n" in cell else cell.strip(_SPACE) for cell in first]
@@ -455,12 +452,8 @@ class DelimitedText:
             header = not any(numbers)
             if not header and not all(n or cell in self.missing for n, cell in zip(numbers, cells, strict=True)):
                 odd = numbers.index(True)
-                decided = decided_header(rows)
-                problem = (
-                    f"the first row holds numbers ({cells[odd][:_SHOWN]!r}) and text: give {setting('header')} to say"
-                )
-                cure = None if decided is None else {"header": decided}
-                self.fail(f"{problem} whether it holds the column names", line, odd, cure)
+                found = f"the first row holds numbers ({cells[odd][:_SHOWN]!r}) and text"
+                self.fail(f"{found}: give {setting('header')} to say whether it holds the column names", line, odd)
         if not header:
             self._unnamed = []
             return numbered_names(len(cells), "x"), False, ()

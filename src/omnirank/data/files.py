@@ -147,6 +147,11 @@ class TextSource:
                 yield line, block
                 line += block.count(b"\n")
 
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (line number, line without its end)."""
+        for first_line, block in self.blocks():
+            yield from enumerate(block[:-1].decode("utf-8").split("\n"), start=first_line)
+
     def _check(self, block: bytes, first_line: int) -> None:
         """Raise an error about the first byte that is no text of the encoding."""
         if first_line == 1 and block.startswith(b"PK\x03\x04"):
@@ -170,38 +175,6 @@ class TextSource:
                 column=len(text.removeprefix("\ufeff")) + 1,
                 cure={"encoding": "cp1252"} if self.encoding == "utf-8" else None,
             ) from None
-
-
-class LineBlocks:
-    """Lines one by one from the start of a file, then the rest of it in blocks."""
-
-    def __init__(self, source: TextSource) -> None:
-        self._blocks = source.blocks()
-        self._line = 1
-        self._block = b""
-        self._at = 0
-
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield (line number, line without its end); what is not taken stays for `rest`."""
-        while True:
-            while self._at < len(self._block):
-                end = self._block.index(b"\n", self._at)
-                text = self._block[self._at : end].decode("utf-8")
-                number = self._line
-                self._at = end + 1
-                self._line += 1
-                yield number, text
-            following = next(self._blocks, None)
-            if following is None:
-                return
-            (self._line, self._block), self._at = following, 0
-
-    def rest(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the blocks of the lines not yet taken."""
-        if self._at < len(self._block):
-            yield self._line, self._block[self._at :]
-        self._block = b""
-        yield from self._blocks
 
 
 class BlockStream(io.RawIOBase):

@@ -9,7 +9,7 @@ NaN is missing, and no 0 is stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,6 @@ Levels = tuple[Any, ...]
 # Kernels number rows by signed and stored cells by unsigned integers of 32 bits.
 _MOST_ROWS = 2**31 - 1
 _MOST_STORED = 2**32 - 1
-_BLOCK = 1 << 20
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
 _DIGITS = re.compile(r"\s*[+-]?[0-9]{16,309}\s*")
@@ -440,7 +439,7 @@ def any_infinite(values: np.ndarray) -> bool:
     >>> any_infinite(np.array([[1.0, np.nan], [np.inf, 2.0]]))
     True
     """
-    return any(bool(np.isinf(block).any()) for block, total in _summed(values) if not np.isfinite(total))
+    return not np.isfinite(_sum(values)) and bool(np.isinf(values).any())
 
 
 def count_missing(values: np.ndarray) -> int:
@@ -453,43 +452,13 @@ def count_missing(values: np.ndarray) -> int:
     >>> count_missing(np.array([[1.0, np.nan], [np.inf, -np.inf]]))
     1
     """
-    return sum(int(np.count_nonzero(np.isnan(block))) for block, total in _summed(values) if np.isnan(total))
+    return int(np.count_nonzero(np.isnan(values))) if np.isnan(_sum(values)) else 0
 
 
-def count_non_zero(values: np.ndarray, enough: float) -> int:
-    """Return the number of cells that are not 0; where they are more than enough, some number beyond that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.table import count_non_zero
-    >>> count_non_zero(np.eye(3), enough=9)
-    3
-    """
-    found = 0
-    for block in _blocks(values):
-        found += int(np.count_nonzero(block))
-        if found > enough:
-            break
-    return found
-
-
-def _summed(values: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-    """Blocks with their sums: finite unless a cell is infinite, missing or near overflow."""
-    for block in _blocks(values):
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = float(block.sum())
-        yield block, total
-
-
-def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
-    """All cells in blocks; those that do not follow each other in memory in one."""
-    if not (values.flags.c_contiguous or values.flags.f_contiguous):
-        yield values
-        return
-    cells = values.ravel(order="A")
-    for first in range(0, len(cells), _BLOCK):
-        yield cells[first : first + _BLOCK]
+def _sum(values: np.ndarray) -> float:
+    """Finite unless a cell is infinite, missing or near overflow: found faster than these, without memory."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(values.sum())
 
 
 def any_rounded(numbers: Iterable[int]) -> bool:

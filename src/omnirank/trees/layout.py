@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.parallel import blocks, on_this_machine, parallel_results, worker_count
-from omnirank.data.table import Levels, Table, check_size, count_non_zero
+from omnirank.data.table import Levels, Table, check_size
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
 # Shares of non-zero cells up to which trees grow faster on them alone (benchmarks/bench_layout.py). Cells of features
@@ -206,7 +206,7 @@ def non_zero_cells(table: Table) -> Any:
     if table.is_sparse:
         n_stored = table.matrix.nnz
     else:
-        n_stored = count_non_zero(table.numeric, most) + np.count_nonzero(table.codes)
+        n_stored = np.count_nonzero(table.numeric) + np.count_nonzero(table.codes)
     if n_stored > most or table.n_missing:
         return None
     cells = _as_sparse(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from omnirank.data.table import LARGEST_EXACT, Table, any_text_rounded
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
 _ENTRY_END = re.compile(r"[,}]")
 _SHOWN = 60
+_CELLS_AT_ONCE = 1 << 19
 
 
 class Rows:
@@ -67,15 +68,23 @@ class Rows:
             return lambda text: math.nan if text is None else seconds(text)
         return (lambda text: text) if attribute.labels is None else self._label_set
 
-    def read(self, blocks: Iterable[tuple[int, bytes]]) -> None:
-        """Read further blocks of whole lines, each given with the number of its first line."""
-        for first_line, block in blocks:
-            rows = []
-            for number, line in _lines_with_rows(first_line, block):
-                rows.append(self._row(number, self._unweighted(line)))
+    def read(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Read lines, each given with its number."""
+        rows = []
+        most = max(1, _CELLS_AT_ONCE // len(self.attributes))
+        for number, line in lines:
+            stripped = line.strip(" \t")
+            if stripped and not stripped.startswith("%"):
+                rows.append(self._row(number, self._unweighted(stripped)))
                 self.n_rows += 1
-            if rows:
-                (self._add_sparse if self.is_sparse else self._add_dense)(rows)
+            if len(rows) == most:
+                self._add(rows)
+                rows = []
+        if rows:
+            self._add(rows)
+
+    def _add(self, rows: list[tuple[Sequence[int], list[Any]]]) -> None:
+        (self._add_sparse if self.is_sparse else self._add_dense)(rows)
 
     def _row(self, number: int, line: str) -> tuple[Sequence[int], list[Any]]:
         """The columns of a row that are given, and their values."""
@@ -253,14 +262,6 @@ def _plain_number(text: str | None) -> float:
     if not -LARGEST_EXACT < value < LARGEST_EXACT:
         raise ValueError
     return value
-
-
-def _lines_with_rows(first_line: int, block: bytes) -> Iterator[tuple[int, str]]:
-    """Yield (line number, line without outer blanks) for each line of a block that is neither blank nor a comment."""
-    for number, line in enumerate(block.decode("utf-8").split("\n"), start=first_line):
-        stripped = line.strip(" \t")
-        if stripped and not stripped.startswith("%"):
-            yield number, stripped
 
 
 def _listed(attribute: Attribute) -> str:

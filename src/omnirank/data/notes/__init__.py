@@ -19,7 +19,6 @@ from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataWarning, setting
 from omnirank.core.text import counted
 from omnirank.data.notes.leaks import leaking_features
-from omnirank.data.notes.order import order_note
 from omnirank.data.numbers import NumberFormat, is_censored, looks_like_number, unit_of
 from omnirank.data.resampling import copies_note
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_made_up
@@ -58,7 +57,7 @@ class Remarks:
         if self._traps is None:
             self._traps = find_traps(dataset.features, dataset.target)
             if dataset.given_groups is None:
-                self._dependent = copies_note(dataset.groups) + order_note(dataset.features, dataset.target)
+                self._dependent = copies_note(dataset.groups)
         supervised = dataset.target is not None
         told = [trap for trap in self._traps if supervised or not trap.of_target]
         return (
@@ -481,7 +480,6 @@ _MANY = 10
 _EXAMPLES_PER_CLASS = 20
 RARE = 5
 _MANY_FLOATS = 5
-_MANY_CODES = 20
 _SEPARATORS = (";", "|")
 # Fewer such texts, or a smaller share of all, may be anything.
 _LEAST = 3
@@ -526,11 +524,9 @@ def doubts_about(
     "the whole numbers of 'price' are taken as 40 classes; if they are quantities, say task='regression'"
     """
     kind = task_target(task).kind
-    if kind == "numbers" and table.n_columns > 1:
-        return _codes_as_floats(table)
     if kind != "classes":
         return ()
-    doubts = [f"an empty text is taken as a class of {text}; None is unlabelled" for text in _empty_texts(target)]
+    doubts: list[str] = []
     many = [i for i, levels in enumerate(target.levels) if levels is not None and _are_many(target, i, levels)]
     numbers = [
         i
@@ -578,15 +574,6 @@ def _numbers_with_more(target: Target) -> list[str]:
     return []
 
 
-def _empty_texts(target: Target) -> list[str]:
-    found = []
-    for i, levels in enumerate(target.levels):
-        if levels is not None and "" in levels:
-            n = int((target.values[:, i] == levels.index("")).sum())
-            found.append(f"{target.names[i]!r} ({counted(n, 'example')})")
-    return found
-
-
 def _are_many(target: Target, i: int, levels: Levels) -> bool:
     if len(levels) <= _MANY:
         return False
@@ -619,18 +606,6 @@ def _taken(target: Target, columns: Sequence[int]) -> str:
 def _named(names: Sequence[str], columns: Sequence[int]) -> str:
     others = len(columns) - 1
     return repr(names[columns[0]]) + (f" and {others} more target{'s' if others > 1 else ''}" if others else "")
-
-
-def _codes_as_floats(table: Table) -> tuple[str, ...]:
-    if table.is_sparse or not np.isnan(table.numeric).any():
-        return ()
-    for cells in table.numeric.T:
-        known = cells[~np.isnan(cells)]
-        if (known != np.round(known)).any() or not 1 < len(np.unique(known)) <= min(_MANY_CODES, len(known) / 20):
-            return ()
-    classes = setting("task", task_named("classes"))
-    named = _named(table.names, range(table.n_columns))
-    return (f"the few whole numbers of {named} are taken as quantities; if they are classes, say {classes}",)
 
 
 def what_numbers_have(counts: Mapping[str, int], cells: str = "cells") -> str:
