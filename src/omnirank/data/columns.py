@@ -24,7 +24,6 @@ from omnirank.data.table import (
     LARGEST_EXACT,
     Levels,
     Table,
-    any_rounded,
     check_size,
     default_names,
     is_sparse,
@@ -392,19 +391,15 @@ def holds_dates(series: Any) -> bool:
 
 
 def holds_rounded(series: Any) -> bool:
-    """Whether a column of a data frame holds whole numbers, declared or as objects, that floats would change."""
-    wide = series.dtype in (nw.Int64, nw.UInt64) and (np.abs(_numbers(series)) >= LARGEST_EXACT).any()
-    return (wide or series.dtype in (nw.Object, nw.Decimal)) and any_cell_rounded(series.to_list())
+    """Whether a column of a data frame holds whole numbers, declared or as objects, that floats do not tell apart."""
+    if series.dtype in (nw.Object, nw.Decimal):
+        return any_cell_rounded(series.to_list())
+    return series.dtype in (nw.Int64, nw.UInt64) and bool((np.abs(_numbers(series)) >= LARGEST_EXACT).any())
 
 
 def any_cell_rounded(cells: Iterable[Any]) -> bool:
-    """Whether floats would change one of the cells that are whole numbers."""
-    return any_rounded(
-        int(cell)
-        for cell in cells
-        if isinstance(cell, Integral)
-        or (isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value())
-    )
+    """Whether one of the cells is a whole number beyond those that floats tell apart."""
+    return any(isinstance(cell, Integral | Decimal) and cell == cell and abs(cell) > LARGEST_EXACT for cell in cells)
 
 
 def _numbers(series: Any) -> np.ndarray:

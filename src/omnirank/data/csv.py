@@ -453,7 +453,11 @@ class DelimitedText:
             if not header and not all(n or cell in self.missing for n, cell in zip(numbers, cells, strict=True)):
                 odd = numbers.index(True)
                 found = f"the first row holds numbers ({cells[odd][:_SHOWN]!r}) and text"
-                self.fail(f"{found}: give {setting('header')} to say whether it holds the column names", line, odd)
+                years = [cell for cell, n in zip(cells, numbers, strict=True) if n]
+                cure = {"header": True} if len({y for y in years if y.isdigit()}) == len(years) > 1 else None
+                self.fail(
+                    f"{found}: give {setting('header')} to say whether it holds the column names", line, odd, cure
+                )
         if not header:
             self._unnamed = []
             return numbered_names(len(cells), "x"), False, ()
@@ -471,7 +475,7 @@ class DelimitedText:
 
     def _counted_rows(self, blocks: Blocks) -> int:
         """Number of rows; an error unless each has a cell for each column, since pandas would fill up short ones."""
-        n_rows, n_columns, mark, blocks = 0, len(self.names), ord(self.separator), iter(blocks)
+        n_rows, sign, blocks = 0, self.separator.encode(), iter(blocks)
         for first_line, block in blocks:
             if b'"' in block or self.separator == " ":  # from here on, quotes may protect separators and line ends
                 for line, cells in self._rows(chain([(first_line, block)], blocks)):
@@ -479,16 +483,10 @@ class DelimitedText:
                     self.last_line = line
                     n_rows += 1
                 return n_rows
-            data = np.frombuffer(block, np.uint8)
-            starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
-            counts = np.add.reduceat((data == mark).view(np.uint8), starts, dtype=np.int64) + 1
-            self.last_line = first_line + len(starts) - 1
-            n_rows += len(starts)
-            for row in np.flatnonzero(counts != n_columns):
-                text = block[starts[row] : block.index(b"\n", starts[row])]
-                n_rows -= 1
+            for self.last_line, text in enumerate(block[:-1].split(b"\n"), start=first_line):
                 if text.strip(b" "):
-                    self._check_count(int(counts[row]), first_line + int(row))
+                    self._check_count(text.count(sign) + 1, self.last_line)
+                    n_rows += 1
         return n_rows
 
     def _leave_out_empty_columns(self) -> None:

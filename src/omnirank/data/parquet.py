@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
@@ -18,7 +19,7 @@ from omnirank.data.columns import moments, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import Table, rounded_places
+from omnirank.data.table import LARGEST_EXACT, Table
 from omnirank.data.target import Target
 
 _FORMAT = "omnirank-dataset"
@@ -75,7 +76,7 @@ def read_parquet(path: PathLike) -> Content:
         for name, levels in noted.get("levels", {}).items():
             frame[name] = pd.Categorical(frame[name], categories=levels)
         table = table_from(frame)
-        table = replace(table, rounded=table.rounded | rounded_names(arrow))
+        table = replace(table, rounded=table.rounded | rounded_names(arrow, table))
         facts = own_facts(noted, table.names)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
@@ -120,12 +121,12 @@ def read_arrow(path: Path) -> Any:
     return arrow
 
 
-def rounded_names(arrow: Any) -> frozenset[str]:
-    """Return the names of the columns of integers that floats would change: pandas makes floats of those with nulls."""
+def rounded_names(arrow: Any, table: Table) -> frozenset[str]:
+    """Return names of columns of integers that floats do not tell apart; pandas makes floats of those with nulls."""
     pyarrow, _ = import_pyarrow()
-    integers = [field.name for field in arrow.schema if pyarrow.types.is_integer(field.type)]
-    cells = {name: arrow.column(name).drop_null().to_numpy(zero_copy_only=False) for name in integers}
-    return frozenset(name for name, values in cells.items() if len(rounded_places(values[:, None])))
+    integers = {field.name for field in arrow.schema if pyarrow.types.is_integer(field.type)}
+    numeric = [i for i, levels in enumerate(table.levels) if levels is None and table.names[i] in integers]
+    return frozenset(table.names[i] for i in numeric if (np.abs(table.column(i)) >= LARGEST_EXACT).any())
 
 
 def own_metadata(schema: Any) -> dict[str, Any]:

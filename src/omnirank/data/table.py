@@ -106,21 +106,18 @@ class Table(PickledWithoutCaches):
         codes = [c for c, lev in zip(columns, levels, strict=True) if lev is not None]
         n_rows = len(columns[0]) if len(columns) else 0
         dtype = np.float32 if numeric and all(c.dtype == np.float32 for c in numeric) else np.float64
-        return cls(
-            names,
-            tuple(levels),
-            _stack(numeric, n_rows, dtype),
-            _stack(codes, n_rows, np.int32),
-        )
+        return cls(names, tuple(levels), _stack(numeric, n_rows, dtype), _stack(codes, n_rows, np.int32))
 
     @classmethod
     def from_numeric(cls, values: np.ndarray, names: Iterable[str] | None = None) -> Table:
         """Build a table of numeric columns only, without copying a float array."""
         n_rows, n_columns = values.shape
         names = default_names(n_columns) if names is None else tuple(names)
-        rounded = frozenset(names[i] for i in rounded_places(values))
+        wide = values.dtype.kind in "iu" and values.dtype.itemsize == 8
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
+        large = np.flatnonzero((np.abs(values) >= LARGEST_EXACT).any(axis=0)) if wide else ()
+        rounded = frozenset(names[i] for i in large)
         return cls(names, (None,) * n_columns, values, np.empty((n_rows, 0), np.int32), rounded=rounded)
 
     @classmethod
@@ -131,8 +128,8 @@ class Table(PickledWithoutCaches):
         csc = sparse.csc_array(matrix)
         n_rows, n_columns = csc.shape
         names = default_names(n_columns) if names is None else tuple(names)
-        places = rounded_places(csc.data)
-        rounded = frozenset(names[i] for i in np.searchsorted(csc.indptr, places, side="right") - 1)
+        large = np.flatnonzero(np.abs(csc.data.astype(np.float64)) >= LARGEST_EXACT) if csc.dtype.kind in "iu" else ()
+        rounded = frozenset(names[i] for i in np.searchsorted(csc.indptr, large, side="right") - 1)
         if csc.dtype not in (np.float32, np.float64):
             csc = csc.astype(np.float64)
         if not csc.has_canonical_format or not csc.data.all():
@@ -461,21 +458,8 @@ def _sum(values: np.ndarray) -> float:
         return float(values.sum())
 
 
-def any_rounded(numbers: Iterable[int]) -> bool:
-    """Whether a float would change one of these numbers.
-
-    Examples
-    --------
-    >>> from omnirank.data.table import any_rounded
-    >>> any_rounded([2**53, 2**60]), any_rounded([2**53 + 1])
-    (False, True)
-    """
-    sizes = (abs(number) for number in numbers)
-    return any(size > LARGEST_EXACT and size % (1 << (size.bit_length() - 53)) for size in sizes)
-
-
 def any_text_rounded(texts: Iterable[str]) -> bool:
-    """Whether a float would change one of the numbers that are written as digits only.
+    """Whether one of the texts is a whole number, written as digits only, beyond those that floats tell apart.
 
     Examples
     --------
@@ -483,26 +467,7 @@ def any_text_rounded(texts: Iterable[str]) -> bool:
     >>> any_text_rounded(["9007199254740993"]), any_text_rounded(["9.007199254740993e15", "1"])
     (True, False)
     """
-    return any_rounded(int(text) for text in texts if _DIGITS.fullmatch(text))
-
-
-def rounded_places(integers: np.ndarray) -> np.ndarray:
-    """Return the positions of those integers, along the last axis, that floats would change.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.table import rounded_places
-    >>> rounded_places(np.array([[1, 2**53 + 1], [1, 2]])).tolist()
-    [1]
-    """
-    if integers.dtype.kind not in "iu" or integers.dtype.itemsize < 8 or not integers.size:
-        return np.empty(0, np.intp)
-    if integers.max() <= LARGEST_EXACT and integers.min() >= -LARGEST_EXACT:
-        return np.empty(0, np.intp)
-    large = (integers > LARGEST_EXACT) | (integers < -LARGEST_EXACT)
-    where = np.unique(np.nonzero(large)[-1])
-    return np.array([i for i in where if any_rounded(integers[..., i][large[..., i]].ravel().tolist())], np.intp)
+    return any(_DIGITS.fullmatch(text) and abs(int(text)) > LARGEST_EXACT for text in texts)
 
 
 def refuse_rounded(table: Table, what: str = "column") -> None:

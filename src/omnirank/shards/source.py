@@ -286,7 +286,7 @@ class Columns:
         try:
             found = self._typed(batch.select(others)) if others else None
             if found is not None:
-                refuse_rounded(replace(found, rounded=found.rounded | rounded_names(batch)))
+                refuse_rounded(replace(found, rounded=found.rounded | rounded_names(batch, found)))
         except (DataError, DataTypeError) as error:
             raise type(error)(f"shard {part.name}: {error}") from None
         if floats:
