@@ -79,13 +79,7 @@ class ShardedDataset(PickledWithoutCaches):
     <ShardedDataset 'plants': 6 examples in 3 shards, 1 feature, classification, 1 target> [2.5, 0.0]
     """
 
-    def __init__(
-        self,
-        source: ShardSource,
-        like: Dataset,
-        summary: Summary,
-        scratch: PathLike | None = None,
-    ) -> None:
+    def __init__(self, source: ShardSource, like: Dataset, summary: Summary, scratch: PathLike | None = None) -> None:
         self.source = source
         self.scratch = scratch
         self.name = like.name
@@ -118,20 +112,13 @@ class ShardedDataset(PickledWithoutCaches):
         rows = []
         for name in (*self.feature_names, *self.target_names):
             found, nominal = self._summary.columns[name], self.source.columns.is_nominal(name)
-            known = not nominal and found.n_known > 0
-            rows.append(
-                {
-                    "column": name,
-                    "type": "nominal" if nominal else "numeric",
-                    "missing": 1 - found.n_known / self.n_examples if self.n_examples else float("nan"),
-                    "low": found.low if known else float("nan"),
-                    "high": found.high if known else float("nan"),
-                    "mean": found.mean if known else float("nan"),
-                    "variance": found.variance if known else float("nan"),
-                    "n_levels": len(self._summary.levels(name, self.source.columns) or ()),
-                }
-            )
-        return pd.DataFrame(rows).set_index("column")
+            missing = 1 - found.n_known / self.n_examples if self.n_examples else np.nan
+            numbers = (found.low, found.high, found.mean, found.variance)
+            numbers = numbers if not nominal and found.n_known else (np.nan,) * 4
+            n_levels = len(self._summary.levels(name, self.source.columns) or ())
+            rows.append((name, "nominal" if nominal else "numeric", missing, *numbers, n_levels))
+        heads = ["column", "type", "missing", "low", "high", "mean", "variance", "n_levels"]
+        return pd.DataFrame(rows, columns=heads).set_index("column")
 
     @property
     def example(self) -> Dataset:
