@@ -145,7 +145,6 @@ ERRORS = [
     (PREDICT + "--read max_memory=1G", "max_memory is for folders"),
     ("predict m.omr parts -o parts", "new or empty folder"),
     ("predict m.omr parts -o o --read max_memory=much", "--read max_memory=much: it is not an amount of memory"),
-    (RANK + "--seed 1 --seed=2", "--seed is given more than once"),
 ]  # fmt: skip
 
 

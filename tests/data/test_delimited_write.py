@@ -17,7 +17,7 @@ import omnirank as om
 from omnirank.data.csv import read_delimited
 from omnirank.data.table import Table
 from omnirank.data.write import write_csv
-from omnirank.errors import DataError
+from omnirank.errors import DataError, DataWarning
 from omnirank.testing import tiny_dataset
 
 
@@ -108,7 +108,7 @@ def test_any_level_comes_back(tmp_path_factory, table):
     path = tmp_path_factory.mktemp("csv") / "data.csv"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+            warnings.simplefilter("ignore", DataWarning)
             write_csv(om.Dataset(table), path)
     except DataError:
         assume(False)
@@ -126,12 +126,12 @@ def test_any_level_comes_back(tmp_path_factory, table):
 
 def test_a_warning_names_columns_whose_text_looks_like_numbers(tmp_path):
     data = om.Dataset(pd.DataFrame({"a": [1.5, 2.0, 3.0], "b": ["1", "2020-01-31", None]}), ["0", "x", None])
-    with pytest.warns(UserWarning, match=r"dates: nominal=\['b', 'y'\] reads the CSV file as it is meant"):
+    with pytest.warns(DataWarning, match=r"dates: nominal=\['b', 'y'\] reads the CSV file as it is meant"):
         write_csv(data, tmp_path / "data.csv")
     assert (tmp_path / "data.csv").read_text() == "a,b,y\n1.5,1,0\n2.0,2020-01-31,x\n3.0,,\n"
     again = om.load(tmp_path / "data.csv", "y", nominal=["b", "y"])
     assert (again.features.levels, again.target.levels) == ((None, ("1", "2020-01-31")), (("0", "x"),))
-    with pytest.warns(UserWarning, match=r"header=True and nominal=\['1'\] reads"):
+    with pytest.warns(DataWarning, match=r"header=True and nominal=\['1'\] reads"):
         write_csv(om.Dataset(pd.DataFrame({"1": ["1", "2"], "a": ["x", "y"]})), tmp_path / "data.csv")
 
 

@@ -34,12 +34,8 @@ class Command(TyperCommand):
     """A command whose user errors are one line and exit code 2; errors of omnirank keep their traceback."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments, and keep them as they were typed; an option with one value is given once."""
+        """Read the arguments, and keep them as they were typed."""
         ctx.meta[_TYPED] = shlex.join(["omnirank", str(ctx.info_name), *args])
-        given = self.make_parser(ctx).parse_args(list(args))[2]
-        for option in given:
-            if given.count(option) > 1 and not (getattr(option, "multiple", True) or getattr(option, "is_flag", True)):
-                ctx.fail(f"{max(option.opts, key=len)} is given more than once")
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

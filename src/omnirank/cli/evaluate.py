@@ -9,7 +9,7 @@ import typer
 
 from omnirank.cli import options
 from omnirank.cli.options import option, refuse
-from omnirank.cli.output import data_notes, examples_in_words, heading, note, print_csv, print_frame, say, table
+from omnirank.cli.output import examples_in_words, heading, note, print_csv, print_frame, say, table
 from omnirank.cli.rank import relational_heading
 from omnirank.cli.reading import read_data
 from omnirank.core.text import counted, numbers
@@ -76,7 +76,7 @@ def evaluate(
         refuse({"--set": parameters, "--supervision": supervision}, "is for --method: a ranking is complete")
         judged = _ranking(ranking, is_test=test is not None)
     test_data = None if test is None else read_data(ctx.obj.like(test), parts=True)
-    note(*data_notes(data))
+    note(*data.notes)
     judging = {"n_neighbors": evaluate_counts(neighbors or None, data.task), "top": top, "n_jobs": jobs}
     if isinstance(data, ShardedDataset):
         in_memory = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and method}

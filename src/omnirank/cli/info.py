@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli import options
-from omnirank.cli.output import data_notes, note, print_csv, say, shortened, table
+from omnirank.cli.output import note, print_csv, say, shortened, table
 from omnirank.cli.reading import ReadOptions, read_data
 from omnirank.cli.writing import PICTURES, check_ending, write_picture
 from omnirank.core.text import amount_in_words, counted, numbers
@@ -50,7 +50,7 @@ def info(
         _print_columns(data)
     elif not isinstance(data, Dataset):
         _print_tables(data)
-    for text in data_notes(data):
+    for text in data.notes:
         say(f"note: {text}")
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import DataError, setting
+from omnirank.core.errors import DataError, DataWarning, setting
 from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER, quote
@@ -258,7 +258,7 @@ def _warn_of_misread(names: Sequence[str], nominal: Mapping[int, Sequence[str]])
         how.append(setting("nominal", misread))
     if how:
         text = f"names or levels look like numbers or dates: {' and '.join(how)} reads the CSV file as it is meant"
-        warnings.warn(text, UserWarning, stacklevel=caller_outside())
+        warnings.warn(text, DataWarning, stacklevel=caller_outside())
 
 
 def _is_misread(text: str) -> bool:
