@@ -44,21 +44,6 @@ def test_lazy_frames_are_to_be_collected(use):
         use(pl.from_pandas(FRAME).lazy())
 
 
-@pytest.mark.parametrize(
-    ("cells", "advice"),
-    [
-        (pd.to_timedelta([1, 2, 3, 4], unit="h"), r"column 'c' holds durations.*total_seconds"),
-        (pd.period_range("2020-01", periods=4, freq="M"), r"column 'c' holds periods.*to_timestamp"),
-        (list(pd.period_range("2020-01", periods=4, freq="M")), r"column 'c' holds periods.*to_timestamp"),
-    ],
-)
-def test_durations_and_periods_say_what_to_do(cells, advice):
-    with pytest.raises(DataTypeError, match=advice):
-        om.Dataset(FRAME.assign(c=cells))
-    with pytest.raises(DataTypeError, match=advice.replace("column 'c'", "column 'y'|target 'y'")):
-        om.Dataset(FRAME, pd.Series(cells, name="y"))
-
-
 @pytest.mark.parametrize("y", [[None] * 4, np.full(4, np.nan), pd.Series([pd.NA] * 4)])
 def test_a_target_without_any_value_is_told(y):
     with pytest.warns(DataWarning, match="no value of the target is known: features are ranked without it"):

@@ -183,7 +183,7 @@ def test_table_to_data_set():
     assert data.n_examples == 22
     assert data.X.dtype == np.float32
     np.testing.assert_allclose(data.X[4], [4.5 * 3600, 3.5 * 3600, 7.5 * 3600, 6 * 3600, 3600, 0, 0, 0.5])
-    np.testing.assert_allclose(data.X[3, 4:], [0, 0, 1, 1])
+    np.testing.assert_allclose(data.X[3, 4:], [0, 0, 2, 1])
     kept = table.dataset(missing_targets="keep")
     assert kept.n_examples == 24
     assert np.flatnonzero(~kept.labelled).tolist() == [5, 6]

@@ -32,14 +32,6 @@ from omnirank.data.table import (
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
 _DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})( \d\d:\d\d(?::\d\d)?)?")
-_DURATIONS = ("durations", "give numbers, such as seconds (column.dt.total_seconds())")
-# Types that are no cells, what a column of them holds, and what to do.
-_TO_CONVERT = {
-    "Timedelta": _DURATIONS,
-    "timedelta": _DURATIONS,
-    "timedelta64": _DURATIONS,
-    "Period": ("periods", "give dates (column.dt.to_timestamp()), or texts as categories (column.astype(str))"),
-}
 
 
 def is_frame(X: Any) -> TypeGuard[FrameLike]:
@@ -375,8 +367,6 @@ def typed_column(series: Any, where: str) -> tuple[np.ndarray, Levels | None]:
         return _categorical(series, where)
     if dtype in (nw.Date, nw.Datetime):
         return _seconds(series), None
-    if dtype == nw.Duration:
-        raise DataTypeError(f"{where} holds {': '.join(_DURATIONS)}")
     if dtype == nw.String:
         return code_values(_objects(series), where)
     return type_cells(_known(series), where)
@@ -458,9 +448,6 @@ def _kind(value: Any) -> str:
 def _odd_cell(kinds: Iterable[str | None], where: str) -> DataTypeError:
     """Error about the first cell that is of no usable kind, or not of the kind of those before it."""
     found = [(row, kind) for row, kind in enumerate(kinds) if kind is not None]
-    for name, (what, advice) in _TO_CONVERT.items():
-        if all(kind == name for _, kind in found):
-            return DataTypeError(f"{where} holds {what}: {advice}")
     first = found[0][1]
     row, kind = next((cell for cell in found if cell[1] != first), found[0])
     beside = "" if kind == first else f" beside a {first}"

@@ -43,7 +43,7 @@ class Reader(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-_TABLES = ("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "units", "nominal", *_ROLES)
+_TABLES = ("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "nominal", *_ROLES)
 _ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
 DELIMITED = Reader(read_delimited, ("separator", "encoding", *_TABLES))
 _SHEET = Reader(read_sheet, ("sheet", *_TABLES))
@@ -61,19 +61,11 @@ READERS = {
 # Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
 _READING = (
     *("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator"),
-    *("sheet", "skip", "decimal", "thousands", "censored", "units"),
+    *("sheet", "skip", "decimal", "thousands", "censored"),
 )
+
+
 # Endings of files that are no tables, and what to do with them.
-_NO_DATA = {
-    ".json": "data are not read from JSON; a ranking is read by om.Ranking.load, omnirank report and compare-rankings",
-    ".omr": "a model is no data: om.load_model and omnirank predict read it",
-    ".sql": "statements of SQL are no data: give the URL of the database (sqlite:///FILE.db), or a CSV file",
-    **dict.fromkeys(
-        (".db", ".db3", ".sqlite", ".sqlite3"), "a database of SQLite is named by its URL, sqlite:///{path}"
-    ),
-}
-
-
 def load(
     path: PathLike | AnnotatedLike,
     target: ColumnChoice | None = None,
@@ -91,7 +83,6 @@ def load(
     thousands: str = "",
     missing: Sequence[str] = (),
     censored: str = "error",
-    units: str = "error",
     skip: int | None = None,
     sheet: str | int | None = None,
     encoding: str = "utf-8",
@@ -151,8 +142,6 @@ def load(
     censored : {"error", "missing", "limit", "half"}
         What a value below a limit of detection (``<0.01``) is: an error, a missing cell, the limit or half of it.
         Values above a limit (``>100``) are the limit in both cases.
-    units : {"error", "drop"}
-        What to do with units in cells (``1.2 kg``, ``5 %``).
     skip : int, optional
         Number of lines or rows above the table. By default titles there are an error that says how many they are.
     sheet : str or int, optional
@@ -336,8 +325,6 @@ def reader_of(path: Path, separator: str | None = None) -> Reader:
         return READERS[ending]
     if separator is not None:
         return DELIMITED
-    if ending in _NO_DATA:
-        raise ParameterError(f"{path.name}: {_NO_DATA[ending].format(path=path)}")
     best = _separator_in(path)
     problem = f"the ending {ending!r} is none of {', '.join([*READERS, _ANNOTATED])}"
     if best:
@@ -365,8 +352,6 @@ def _existing(given: Any) -> Path:
     if path.is_dir():
         several = "omnirank features (RelationalFeatures) makes one table of several, om.open_shards one of its parts"
         raise DataError(f"{str(path)!r} is a folder: give one file of it; {several}")
-    if str(path) == "-":
-        raise DataError("data are not read from the standard input: give a file")
     if not path.exists():
         raise DataError(f"there is no file {str(path)!r}{files_like(path)}")
     return path

@@ -61,7 +61,6 @@ def convert_csv(
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
-    units: str = "error",
     rows_per_file: int = 1_000_000,
 ) -> list[Path]:
     """Write delimited text of any size as a folder of Parquet files, for :func:`omnirank.open_shards`.
@@ -81,7 +80,7 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored, units
+    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored
         As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.

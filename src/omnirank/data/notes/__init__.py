@@ -132,7 +132,6 @@ def caller_outside() -> int:
 # -- traps --------------------------------------------------------------------------------------------
 
 _LEAST_EXAMPLES = 20
-_FIRST_BLOCK = 1000
 # Whole numbers that all differ are identifiers where they fill at least this share of their range.
 _FILLED = 1 / 3
 _SHOWN = 3
@@ -283,17 +282,12 @@ def of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
 def _suspects_of_one_value(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Columns in which all known cells are equal, and that value: NaN where none is known."""
     kept = np.arange(block.shape[1])
-    value = np.full(block.shape[1], np.nan)
-    start, size = 0, 20
-    while start < len(block) and len(kept):
-        rows = block[start : start + size]
-        part = rows if len(kept) == block.shape[1] else rows[:, kept]
-        if part.dtype.kind == "i":
-            part = np.where(part < 0, np.nan, part)
-        low, high = np.fmin(np.fmin.reduce(part, axis=0), value), np.fmax(np.fmax.reduce(part, axis=0), value)
+    for rows in (block[:_LEAST_EXAMPLES], block):  # the first rows tell nearly all columns that vary
+        part = rows[:, kept]
+        part = np.where(part < 0, np.nan, part) if part.dtype.kind == "i" else part
+        low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
         same = ~(high > low)
         kept, value = kept[same], low[same]
-        start, size = start + size, max(_FIRST_BLOCK, 2 * size)
     return kept, value
 
 
@@ -646,7 +640,7 @@ def _kind(text: str) -> str:
     """What a number has beside it; nothing where the text is no number, or one without more."""
     if not looks_like_number(text):
         return ""
-    more = "<" if is_censored(text) else unit_of(text, letters=True)
+    more = "<" if is_censored(text) else unit_of(text)
     return "a comma" if "," in text else repr(more) if more else ""
 
 
