@@ -38,25 +38,6 @@ _INDICES = {
 _SHARED = 10
 # Curves that a picture can tell apart.
 _MOST_CURVES = 6
-_TOLD = 3
-# Places further apart than this share of the features are a disagreement.
-_FAR = 0.1
-_FEWEST_PLACES = 3
-# Nominal features from so many levels on find good tests by chance.
-_MANY_LEVELS = 10
-# Methods that look at each feature alone: what matters together with others only is noise to them.
-_ALONE = {
-    "univariate",
-    "chi2",
-    "correlation",
-    "information-gain",
-    "symmetrical-uncertainty",
-    "mutual-information",
-    "ml-mi",
-    "ppt-mi",
-}
-# Methods whose scores grow with the number of tests that a feature offers.
-_FOR_MANY_LEVELS = {"genie3", "symbolic", "information-gain"}
 
 
 def scores(subject: Subject) -> Content:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -238,11 +237,3 @@ def p_value_columns(p_values: Any, p_given_others: Any = None) -> dict[str, np.n
         columns["p_given_others"] = np.asarray(p_given_others)
         columns["adds"] = adjusted_p_values(p_given_others, "fdr") <= ALPHA
     return columns
-
-
-def check_p_values(p_values: np.ndarray, names: Sequence[str]) -> None:
-    """Raise `DataError` unless all p values lie between 0 and 1; the error names the feature."""
-    outside = np.flatnonzero((p_values < 0) | (p_values > 1))
-    if len(outside):
-        i = int(outside[0])
-        raise DataError(f"the p value of feature {names[i]!r} is {p_values[i]:g}: it must lie between 0 and 1")
