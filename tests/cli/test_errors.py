@@ -74,7 +74,7 @@ ERRORS = [
     (RANK + "--key nope --groups size", "error: --key nope: there is no such column"),
     (RANK + "--method univariat", "did you mean 'univariate'"),
     (RANK + "-m random --set n_jobs", "--set n_jobs: write NAME=VALUE"),
-    (RANK + "-m genie3 --set importance=permutation", "choose --method permutation instead"),
+    (RANK + "-m genie3 --set importance=permutation", "has it fixed at 'genie3'"),
     (RANK + "--set ensemble=forest", "ensemble='forest': choose one of random-forest, extra-trees, bagging"),
     (RANK + "--set min_samples_leaf=0", "min_samples_leaf=0: choose a number above 0"),
     (RANK + "-m univariate --trees 5", "--trees 5: method 'univariate' has no such parameter"),

@@ -201,7 +201,7 @@ def test_processes_that_compile_the_same_kernels_at_once(tmp_path):
     results, hits, missed, told = Process(tmp_path, [1, 1.5, True], then=meet).finish()
     assert results == [2, 3.0, 2, 3, 4.5, 3]
     assert (hits, missed, told) == (6, 0, [])
-    assert not [path for path in files(tmp_path / "cache") if ".tmp" in path.name]
+    assert not [path for path in files(tmp_path / "cache") if ".part" in path.name]
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 import omnirank as om
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.seeds import SeedRanges
-from omnirank.errors import DataError, ParameterError
+from omnirank.errors import DataError
 
 X, Y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
 
@@ -23,13 +23,6 @@ def test_rankings_of_an_unknown_method_are_not_merged():
     assert om.Ranking.merge(ranking("genie3", 1), ranking("genie3", 2)).parameters["n_trees"] == 2
     with pytest.raises(DataError, match="the method 'unheard-of' is not registered here"):
         om.Ranking.merge(ranking("unheard-of", 1), ranking("unheard-of", 2))
-
-
-def test_a_fixed_parameter_points_to_the_method():
-    with pytest.raises(ParameterError, match="choose method='permutation' instead"):
-        om.make_ranker("genie3", importance="permutation")
-    with pytest.raises(ParameterError, match="n_trees=3: method 'univariate' has no such parameter"):
-        om.make_ranker("univariate", n_trees=3)
 
 
 def test_classes_that_look_like_label_sets():

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from omnirank.core import parallel
-from omnirank.core.parallel import begun_beside, blocks, run_parallel, shrinking_blocks, worker_count
+from omnirank.core.parallel import blocks, run_parallel, shrinking_blocks, worker_count
 from omnirank.errors import ParameterError
 
 
@@ -230,14 +230,6 @@ def test_blocks_for_a_cluster_shrink_to_single_items(n_items, workers):
 
 
 # -- work beside the caller ------------------------------------------------------------------------
-
-
-def test_only_where_several_workers_are_threads():
-    here = threading.get_ident()
-    assert begun_beside(threading.get_ident, n_jobs=2)() != here
-    assert begun_beside(threading.get_ident, n_jobs=1)() == here
-    with joblib.parallel_config(backend="loky", n_jobs=2):  # processes may be forked
-        assert begun_beside(threading.get_ident)() == here
 
 
 # -- bLAS on one thread, whatever the number of threads was before and whoever has set it ----------

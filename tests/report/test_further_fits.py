@@ -9,7 +9,7 @@ import omnirank as om
 from omnirank.errors import DataError
 from omnirank.rankers.base import BaseRanker
 from omnirank.report.halves import JudgedHalf, halved
-from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, fit_further, remade_ranker
+from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, Subject, fit_further, remade_ranker
 
 
 class SeenRows(BaseRanker):
@@ -50,7 +50,7 @@ def test_the_number_of_fits_is_fixed(data):
 def test_without_fits_there_is_a_reason_for_all_that_is_missing(data):
     found = found_for(SeenRows(), data, fits=False)
     assert SeenRows.seen == []
-    assert found.missing == dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS, TREE), "no further fits were asked for")
+    assert found.missing == dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS), "no further fits were asked for")
 
 
 def test_methods_of_pairs_are_left_out_where_there_are_many(data, monkeypatch):

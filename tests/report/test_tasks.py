@@ -51,8 +51,7 @@ def test_every_task_has_a_report(tmp_path, name):
     assert ("by-target" in found) == several
     assert ("hierarchy" in found) == (name == "hierarchy")
     assert "supervision" not in found
-    allowed = {"significance"} | ({"tree"} if name == "no target" else set())
-    assert {key for key in left if "pruning" not in left[key]} <= allowed, left
+    assert set(left) <= {"significance"}, left
 
 
 @pytest.mark.slow

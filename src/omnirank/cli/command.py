@@ -147,16 +147,13 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def compiling_notes() -> Iterator[None]:
-    """Print that kernels are compiled, since silence would look like a hang: at once on a terminal, else after 3 s."""
+    """Print that kernels are compiled, since silence would look like a hang."""
     if sys.stderr is None:
         yield
         return
-    before, handler = _COMPILING.level, _Notes()
-    if sys.stderr.isatty():
-        _COMPILING.setLevel(logging.INFO)
+    handler = _Notes()
     _COMPILING.addHandler(handler)
     try:
         yield
     finally:
         _COMPILING.removeHandler(handler)
-        _COMPILING.setLevel(before)

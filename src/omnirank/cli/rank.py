@@ -117,11 +117,6 @@ def _notes(data: Any, ranker: Any, ranking: "Ranking") -> list[str]:
     if len(ranking) > 1 and ranking.scores.min() == ranking.scores.max():
         equal = f"all scores are equal ({ranking.scores[0]:.4g})"
         notes.append(f"{equal}: the order is that of the data and means nothing")
-    if ranking.p_given_others is not None:
-        from omnirank.evaluation.conditional import told_by_another
-
-        told = told_by_another(ranking, data, ranker.random_state, ranker.n_jobs)
-        notes += [f"{one} tells nothing that {other} does not" for one, other in told.items()]
     return notes
 
 

@@ -241,17 +241,11 @@ def narrowest(array: np.ndarray) -> np.ndarray:
     ['<u2', '|i1', '|u1', '<f4', '<f8']
     """
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    if array.dtype.kind in "iu":
-        least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
-        fitting = (kind for kind in ("u1", "i1", "<u2", "<i2", "<u4", "<i4") if _holds(kind, least, most))
-        return array.astype(next(fitting, array.dtype))
-    if array.dtype.kind == "f":
-        for kind in ("u1", "<u2", "<u4", "<f4"):
-            # most arrays that a type does not hold show it at once
-            if np.dtype(kind).itemsize < array.itemsize and all(
-                _keeps_bits(part, kind) for part in (array[:64], array)
-            ):
-                return array.astype(kind)
+    kinds = {"f": ("u1", "<u2", "<u4", "<f4")}.get(array.dtype.kind, ("u1", "i1", "<u2", "<i2", "<u4", "<i4"))
+    for kind in kinds if array.dtype.kind in "iuf" else ():
+        narrower = np.dtype(kind).itemsize < array.itemsize
+        if narrower and all(_keeps_bits(part, kind) for part in (array.ravel()[:64], array)):
+            return array.astype(kind)
     return array
 
 

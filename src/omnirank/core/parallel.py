@@ -292,37 +292,6 @@ def _call_on_cluster(function: Callable[[Item], Result], batch: list[Item]) -> l
         _at_work.reset(token)
 
 
-def begun_beside(function: Callable[[], Result], n_jobs: int | None = None) -> Callable[[], Result]:
-    """Have something computed beside what follows; returns what waits for the result, and may be called again.
-
-    Only where several workers are asked for, and these are threads: a process that forks should have no other thread,
-    and one whose workers are elsewhere has nothing else to do. Otherwise it is computed at once.
-
-    Parameters
-    ----------
-    function : callable
-        Something short that releases the GIL.
-    n_jobs : int or None
-        Number of workers, as in `run_parallel`.
-
-    Examples
-    --------
-    >>> from omnirank.core.parallel import begun_beside
-    >>> found = begun_beside(list, n_jobs=2)
-    >>> found()
-    []
-    """
-    from joblib.parallel import ThreadingBackend, get_active_backend
-
-    if worker_count(n_jobs) <= 1 or not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
-        result = function()
-        return lambda: result
-    pool = ThreadPoolExecutor(1, "omnirank")
-    future = pool.submit(function)
-    pool.shutdown(wait=False)
-    return future.result
-
-
 _PROGRESS_DELAY_S = 2.0
 
 

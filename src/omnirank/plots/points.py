@@ -2,53 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.types import ArrayLike
-from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, new_axes, short_names
+from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def plot_trade_off(times: ArrayLike, errors: ArrayLike, names: Sequence[str], ax: Axes | None = None) -> Axes:
-    """Draw methods by two costs, such as time and error, and the front of those that none beats in both.
-
-    Parameters
-    ----------
-    times, errors : array-like of shape (n_methods,)
-        Costs: smaller is better. Times are above 0 and on a logarithmic scale.
-    names : sequence of str
-        The methods.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Examples
-    --------
-    >>> from omnirank.plots import plot_trade_off
-    >>> ax = plot_trade_off([1.0, 10.0, 20.0], [0.4, 0.2, 0.3], ["filter", "trees", "slow"])
-    >>> ax.lines[0].get_xdata().tolist()
-    [1.0, 10.0]
-    """
-    costs = np.column_stack([times, errors]).astype(np.float64)
-    if len(names) != len(costs) or not np.isfinite(costs).all() or (costs[:, 0] <= 0).any():
-        raise DataError("give a name, a time above 0 and an error for each method")
-    order = np.lexsort((costs[:, 1], costs[:, 0]))
-    best = np.minimum.accumulate(np.r_[np.inf, costs[order, 1]])[:-1]
-    front = order[costs[order, 1] < best]
-    ax = new_axes(width=5.8, height=4.0) if ax is None else ax
-    ax.step(*costs[front].T, where="post", color=CHOSEN, linewidth=1.2, label="front", zorder=2)
-    on_front = np.isin(np.arange(len(costs)), front)
-    ax.scatter(costs[:, 0], costs[:, 1], s=30, color=np.where(on_front, BAR, FAINT).tolist(), zorder=3)
-    for (time, error), name in zip(costs, short_names(names, 24), strict=True):
-        ax.annotate(name, (time, error), (4, 4), textcoords="offset points", fontsize="small", parse_math=False)
-    ax.set_xscale("log")
-    ax.margins(x=0.15)
-    return finish(ax, "time (s)", "error", grid="both", legend="best")
 
 
 def plot_predictions(
