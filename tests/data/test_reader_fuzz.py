@@ -20,6 +20,8 @@ from scipy import sparse
 from scipy.io import savemat
 
 from omnirank.core.errors import OmnirankError
+from omnirank.data.arff import read_arff
+from omnirank.data.arff.rows import Rows
 from omnirank.data.load import load
 
 CASES = int(os.environ.get("OMNIRANK_FUZZ_CASES", "3000"))
@@ -238,6 +240,44 @@ def test_damaged_files_are_read_or_refused(tmp_path):
             pytest.fail(f"case {case} ({kind}): {type(problem).__name__}: {problem}\n{content!r}")
     # Both must happen often, or the damage is too weak or too strong to show anything.
     assert min(answers.values()) > CASES / 20
+
+
+PLAIN = [
+    b"@relation r\n@attribute a numeric\n@attribute b {0,1,dark_blue}\n@data\n1.5,0\n-2e-3,1\n?,dark_blue\n7,?\n",
+    b"@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n{0 1.5,1 2}\n{}\n{1 -4}\n",
+    b"@relation r\n@attribute a {0,1}\n@attribute b {1,0,yes}\n@data\n{0 1,1 yes}\n{}\n{1 0}\n",
+]
+
+
+def outcome(path, **patched):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in patched.items():
+            patch.setattr(f"omnirank.data.arff.rows.Rows.{name}", value)
+        try:
+            found = read_arff(path)
+        except OmnirankError as error:
+            return str(error)
+    cells = [found.table.column(i).tolist() for i in range(found.table.n_columns)]
+    return repr((found.names, found.table.is_sparse, sorted(found.table.rounded), cells))
+
+
+def test_plain_rows_are_read_by_column_as_cell_by_cell(tmp_path):
+    rng, path, n_plain = random.Random(SEED), tmp_path / "plain.arff", 0
+    by_column = Rows._add_plain
+
+    def counted(rows, lines):
+        nonlocal n_plain
+        is_plain = by_column(rows, lines)
+        n_plain += is_plain
+        return is_plain
+
+    for _ in range(CASES // 6):
+        head, _, rows = rng.choice(PLAIN).partition(b"@data\n")
+        path.write_bytes(head + b"@data\n" + (damaged(rng, rows, True) if rng.random() < 0.7 else rows))
+        assert outcome(path, _add_plain=counted) == outcome(path, _add_plain=lambda rows, lines: False), (
+            path.read_bytes()
+        )
+    assert n_plain > CASES / 20
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

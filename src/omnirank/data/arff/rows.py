@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -9,18 +11,23 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.text import counted
 from omnirank.data.arff.header import Attribute
 from omnirank.data.arff.tokens import EMPTY, NUMBER, TokenError, after_blanks, read_token, split_cells
+from omnirank.data.files import EXACT_NUMBERS
 from omnirank.data.table import LARGEST_EXACT, Table, any_text_rounded
 
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
+_ENTRIES = re.compile(r"(?:[0-9]{1,9} [^ \n]+(?:\n|$))*")
 _ENTRY_END = re.compile(r"[,}]")
 _SHOWN = 60
-_CELLS_AT_ONCE = 1 << 19
+_CHARACTERS_AT_ONCE = 1 << 22
+# Quotes, and blanks other than spaces.
+_ODD = re.compile(r"['\"\x00-\x09\x0b-\x1f\x7f]")
 
 
 class Rows:
@@ -41,7 +48,7 @@ class Rows:
         self.path = path
         self.first_index = first_index
         self.is_sparse: bool | None = None  # as the first row is
-        kinds = [attribute.kind for attribute in attributes]
+        self._kinds = kinds = [attribute.kind for attribute in attributes]
         self.numbers = [i for i, kind in enumerate(kinds) if kind in ("numeric", "date")]
         self.nominals = [i for i, kind in enumerate(kinds) if kind == "nominal"]
         # cells of string, key and hierarchical attributes
@@ -52,8 +59,9 @@ class Rows:
         self.n_rows = 0
         self.rounded: set[str] = set()  # names of columns of whole numbers that floats change
         self._label_sets: dict[str, tuple[str, ...]] = {}
+        # codes by text, where cells may be bare
+        self._levels = [{text: i for i, text in enumerate(a.levels or ()) if text} for a in attributes]
         self._readers = [self._reader(attribute) for attribute in attributes]
-        self._only_numbers = set(kinds) == {"numeric"}
         self._blocks: list[tuple[np.ndarray, ...]] = []
 
     def _reader(self, attribute: Attribute) -> Callable[[str | None], Any]:
@@ -61,7 +69,8 @@ class Rows:
         if attribute.kind == "numeric":
             return _plain_number
         if attribute.levels is not None:
-            return {None: -1, **{level: code for code, level in enumerate(attribute.levels)}}.__getitem__
+            codes: dict[str | None, int] = {level: code for code, level in enumerate(attribute.levels)}
+            return (codes | {None: -1}).__getitem__
         if attribute.to_seconds is not None:
             seconds = attribute.to_seconds
             return lambda text: math.nan if text is None else seconds(text)
@@ -69,18 +78,24 @@ class Rows:
 
     def read(self, lines: Iterable[tuple[int, str]]) -> None:
         """Read lines, each given with its number."""
-        rows = []
-        most = max(1, _CELLS_AT_ONCE // len(self.attributes))
+        rows: list[tuple[int, str]] = []
+        size = 0
         for number, line in lines:
             stripped = line.strip(" \t")
             if stripped and not stripped.startswith("%"):
-                rows.append(self._row(number, stripped))
-                self.n_rows += 1
-            if len(rows) == most:
-                self._add(rows)
-                rows = []
+                rows.append((number, stripped))
+                size += len(stripped)
+            if size > _CHARACTERS_AT_ONCE:
+                self._read_rows(rows)
+                rows, size = [], 0
         if rows:
-            self._add(rows)
+            self._read_rows(rows)
+
+    def _read_rows(self, rows: list[tuple[int, str]]) -> None:
+        """Read rows column by column if they are plain, else cell by cell."""
+        self.n_rows += len(rows)
+        if not self._add_plain([line for _, line in rows]):
+            self._add([self._row(number, line) for number, line in rows])
 
     def _add(self, rows: list[tuple[Sequence[int], list[Any]]]) -> None:
         (self._add_sparse if self.is_sparse else self._add_dense)(rows)
@@ -106,10 +121,6 @@ class Rows:
         if line.isascii() and line.isprintable() and "_" not in line and EMPTY not in cells:
             readers = [self._readers[i] for i in columns] if is_sparse else self._readers
             try:
-                if self._only_numbers and None not in cells:
-                    values = list(map(float, cells))  # type: ignore[arg-type]
-                    if sum(map(abs, values)) < LARGEST_EXACT:
-                        return columns, values
                 return columns, [read(cell) for read, cell in zip(readers, cells, strict=True)]
             except (KeyError, ValueError, DataError):
                 pass  # numbers that want a closer look, or an error, which is said below
@@ -145,6 +156,64 @@ class Rows:
             declared = next(a.labels for a in self.attributes if a.labels is not None)
             self._label_sets[text] = declared.parse(text)
         return None if text is None else self._label_sets[text]
+
+    # -- plain rows -----------------------------------------------------------------------------------
+
+    def _add_plain(self, lines: list[str]) -> bool:
+        """Add rows of bare cells without blanks around them; False if there are others, or anything that is odd."""
+        text, is_sparse = "\n".join(lines), lines[0].startswith("{")
+        if (
+            self.is_sparse not in (None, is_sparse)
+            or not text.isascii()
+            or _ODD.search(text)
+            or set(self._kinds) - {"numeric", "nominal"}
+        ):
+            return False
+        try:
+            (self._add_plain_sparse if is_sparse else self._add_plain_dense)(text, lines)
+        except (KeyError, ValueError, OverflowError):
+            return False
+        self.is_sparse = is_sparse
+        return True
+
+    def _add_plain_dense(self, text: str, lines: list[str]) -> None:
+        n = len(self.attributes)
+        if " " in text or "{" in text or any(line.count(",") != n - 1 for line in lines):
+            raise ValueError
+        frame = _plain_cells(text, ",", [float if kind == "numeric" else object for kind in self._kinds])
+        numbers = frame[self.numbers].to_numpy(np.float64).T
+        codes = np.empty((len(self.nominals), len(lines)), np.int32)
+        for own, i in zip(codes, self.nominals, strict=True):
+            found, texts = pd.factorize(frame[i])
+            own[:] = np.array([*(self._levels[i][one] for one in texts), -1])[found]
+        if np.isnan(numbers).sum() + (codes < 0).sum() != text.count("?") or not _are_exact(numbers):
+            raise ValueError
+        self._blocks.append((numbers, codes))
+
+    def _add_plain_sparse(self, text: str, lines: list[str]) -> None:
+        odd = any(line[0] != "{" or line.find("}") != len(line) - 1 for line in lines)
+        if odd or "?" in text or (self.numbers and self.nominals):
+            raise ValueError
+        entries = "\n".join([line[1:-1] for line in lines if line != "{}"]).replace(",", "\n")
+        if not _ENTRIES.fullmatch(entries):
+            raise ValueError
+        frame = _plain_cells(entries, " ", [int, float if self.numbers else object])
+        n, counts = len(self.attributes), [0 if line == "{}" else line.count(",") + 1 for line in lines]
+        columns = frame[0].to_numpy() - self.first_index
+        place = np.repeat(np.arange(len(lines)), counts) * n + columns
+        if (columns < 0).any() or (columns >= n).any() or (np.diff(place) <= 0).any():
+            raise ValueError
+        if self.numbers:
+            values = frame[1].to_numpy()
+        else:
+            found, known = pd.factorize(frame[1])
+            texts = list(known)
+            which, pairs = pd.factorize(columns * len(texts) + found)
+            own = (self._levels[pair // len(texts)][texts[pair % len(texts)]] for pair in pairs.tolist())
+            values = np.fromiter(own, np.float64, len(pairs))[which]
+        if np.isnan(values).any() or not _are_exact(values):
+            raise ValueError
+        self._blocks.append((np.array(counts), columns, values))
 
     # -- dense rows -----------------------------------------------------------------------------------
 
@@ -250,6 +319,26 @@ def _plain_number(text: str | None) -> float:
     if not -LARGEST_EXACT < value < LARGEST_EXACT:
         raise ValueError
     return value
+
+
+def _plain_cells(text: str, separator: str, kinds: Sequence[type]) -> pd.DataFrame:
+    """Cells without quotes, as pandas reads them; ? is missing, and so may be what is no number."""
+    return pd.read_csv(  # type: ignore[call-overload]
+        io.StringIO(text),
+        sep=separator,
+        header=None,
+        names=list(range(len(kinds))),
+        dtype=dict(enumerate(kinds)),
+        na_values=["?"],
+        keep_default_na=False,
+        quoting=csv.QUOTE_NONE,
+        **EXACT_NUMBERS,
+    )
+
+
+def _are_exact(values: np.ndarray) -> bool:
+    """Whether all known numbers are so small that floats tell whole numbers apart."""
+    return not (np.abs(values) >= LARGEST_EXACT).any()
 
 
 def _listed(attribute: Attribute) -> str:
