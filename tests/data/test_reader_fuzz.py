@@ -75,7 +75,7 @@ MIXED = b"""@relation m
 @attribute x numeric
 @attribute k key
 @data
-'first, one',1999-12-31,1,a
+'first, one',1999-12-31,1,a,{0.5}
 second,2000-01-01,?,b
 """
 CSV = b'''size,colour,flag,y

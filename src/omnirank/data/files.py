@@ -228,6 +228,8 @@ class Content:
         The columns that the file itself marks as target.
     task : str
         Task of that target, or "auto".
+    weights : ndarray or None
+        Weight of each row, where the file has weights.
     relation : str
         Name that the file gives to its data.
     notes : tuple of str
@@ -259,6 +261,7 @@ class Content:
     label_order: Hierarchy | None = None
     target: tuple[str, ...] = ()
     task: str = "auto"
+    weights: np.ndarray | None = None
     relation: str = ""
     notes: tuple[str, ...] = ()
     roles: Callable[[Content], Roles] | None = None

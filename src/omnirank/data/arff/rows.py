@@ -49,6 +49,7 @@ class Rows:
         self.label_column = kinds.index("hierarchical") if "hierarchical" in kinds else None
         self.labels: list[Any] = []
         self._beside = self.texts if self.label_column is None else self.texts | {self.label_column: self.labels}
+        self.weights: dict[int, float] = {}
         self.n_rows = 0
         self.rounded: set[str] = set()  # names of columns of whole numbers that floats change
         self._label_sets: dict[str, tuple[str, ...]] = {}
@@ -61,7 +62,8 @@ class Rows:
         if attribute.kind == "numeric":
             return _plain_number
         if attribute.levels is not None:
-            return {None: -1, **{level: code for code, level in enumerate(attribute.levels)}}.__getitem__
+            codes: dict[str | None, int] = {level: code for code, level in enumerate(attribute.levels)} | {None: -1}
+            return codes.__getitem__
         if attribute.to_seconds is not None:
             seconds = attribute.to_seconds
             return lambda text: math.nan if text is None else seconds(text)
@@ -74,7 +76,7 @@ class Rows:
         for number, line in lines:
             stripped = line.strip(" \t")
             if stripped and not stripped.startswith("%"):
-                rows.append(self._row(number, stripped))
+                rows.append(self._row(number, self._unweighted(stripped)))
                 self.n_rows += 1
             if len(rows) == most:
                 self._add(rows)
@@ -139,6 +141,17 @@ class Rows:
         if any_text_rounded([text]):
             self.rounded.add(self.attributes[column].name)
         return value
+
+    def _unweighted(self, line: str) -> str:
+        """The row without the weight ``{w}`` at its end, which is kept."""
+        opening = line.rfind("{")
+        if opening < 1 or not line.endswith("}") or line[opening - 1] not in ", \t":
+            return line
+        weight = line[opening + 1 : -1].strip(" \t")
+        if not NUMBER.fullmatch(weight) or not 0 <= float(weight) < math.inf:
+            return line
+        self.weights[self.n_rows] = float(weight)
+        return line[:opening].rstrip(" \t").removesuffix(",").rstrip(" \t")
 
     def _label_set(self, text: str | None) -> tuple[str, ...] | None:
         if text is not None and text not in self._label_sets:
