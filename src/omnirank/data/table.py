@@ -273,8 +273,8 @@ class Table(PickledWithoutCaches):
         if self.is_sparse:
             matrix = self._by_rows[rows].tocsc()
             empty = np.empty((matrix.shape[0], 0))
-            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix, self.dates)
-        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows], dates=self.dates, texts=self.texts)
+            return replace(self, numeric=empty, codes=empty.astype(np.int32), matrix=matrix)
+        return replace(self, numeric=self.numeric[rows], codes=self.codes[rows])
 
     @cached_property
     def _by_rows(self) -> Any:
