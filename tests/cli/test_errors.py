@@ -93,12 +93,10 @@ ERRORS = [
     ("info facts.txt", "facts.txt holds facts: name the file of the target's facts by --target, or two"),
     ("info notes.md", "save the data as CSV"),
     ("info t.cv", "did you mean 't.csv'?"),
-    ("info -", "not read from the standard input"),
     ("info films.db", "sqlite:///films.db"),
     ("info sqlite:///no.db -t a", "there is no database"),
     ("select shop -t films.good", "is judged on at least 6 labelled examples, there are 4"),
     ("rank shop", "holds the tables films, roles: name the target by --target"),
-    ("rank r.json -t kind", "r.json: data are not read from JSON; a ranking is read by om.Ranking.load,"),
     (RANK + "--read max_memory=1G", "omnirank convert t.csv FOLDER"),
     # several tables
     ("rank " + SHOP + "--significance", "--significance is for one table"),

@@ -325,6 +325,8 @@ def reader_of(path: Path, separator: str | None = None) -> Reader:
         return READERS[ending]
     if separator is not None:
         return DELIMITED
+    if ending in (".db", ".db3", ".sqlite", ".sqlite3"):
+        raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
     best = _separator_in(path)
     problem = f"the ending {ending!r} is none of {', '.join([*READERS, _ANNOTATED])}"
     if best:

@@ -384,6 +384,8 @@ def near_copies(features: Table) -> list[Trap]:
         return []
     cells = features.numeric[:: features.n_rows // _MOST_ROWS + 1, :_MOST_FEATURES].astype(np.float64)
     slots = np.flatnonzero(np.isfinite(cells).sum(axis=0) >= _LEAST_EXAMPLES)
+    if len(slots) < 2:
+        return []
     with one_blas_thread(), np.errstate(all="ignore"):  # columns of one value, and numbers near the largest
         centred = np.nan_to_num(cells[:, slots] - np.nanmean(cells[:, slots], axis=0))
         pairs = np.argwhere(np.triu(np.abs(np.corrcoef(centred, rowvar=False)) >= _COPY, 1))
