@@ -97,11 +97,6 @@ class Table(PickledWithoutCaches):
         The numeric cells are float32 where all numeric columns are, else float64.
         """
         names = tuple(names)
-        for name, column in zip(names, columns, strict=False):
-            if len(column) != len(columns[0]):
-                raise DataError(
-                    f"column {name!r} has {counted(len(column), 'cell')}, column {names[0]!r} has {len(columns[0])}"
-                )
         numeric = [c for c, lev in zip(columns, levels, strict=True) if lev is None]
         codes = [c for c, lev in zip(columns, levels, strict=True) if lev is not None]
         n_rows = len(columns[0]) if len(columns) else 0
