@@ -101,7 +101,6 @@ ERRORS = [
     # several tables
     ("rank " + SHOP + "--significance", "--significance is for one table"),
     ("rank " + SHOP + "-m relief", "relational-genie3"),
-    ("evaluate " + SHOP + "-m genie3", "--method is for one table"),
     (RANK + "-m relational-genie3", "takes a RelationalDataset"),
     ("features " + SHOP + "-o o.doc", "the ending must be one of"),
     ("features t.csv -t kind", "t is one table: features are constructed from several"),

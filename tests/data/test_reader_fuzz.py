@@ -112,7 +112,7 @@ TOKENS = [
     b"(" * 50, b"{0 1" * 20,
 ]  # fmt: skip
 
-CHOICES = [None, None, None, "last", "1", "last:2", "class", "1-2", "*", "re:^l", "nothing", 3, ["a", "c"]]
+CHOICES = [None, None, None, "last", "1", "last:2", "class", "1-2", "*", "[lx]*", "nothing", 3, ["a", "c"]]
 
 
 @cache
