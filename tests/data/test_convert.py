@@ -270,22 +270,6 @@ def test_category_unseen_in_training_is_missing_with_one_warning():
     assert isinstance(table, Table)
 
 
-@pytest.mark.parametrize("place", [None, 4])
-@pytest.mark.parametrize("layout", ["C", "F", "strided"])
-def test_infinite_cells_are_named(place, layout):
-    cells = np.full(12, 2.0)
-    cells[7] = np.nan
-    if place is not None:
-        cells[place] = -np.inf
-    table = cells.reshape(4, 3)
-    given = {"C": table, "F": np.asfortranarray(table), "strided": np.repeat(table, 2, axis=1)[:, ::2]}[layout]
-    if place is None:
-        assert table_from(given).n_columns == 3
-        return
-    with pytest.raises(DataError, match=rf"column 'x{place % 3}' .* in row {place // 3}"):
-        table_from(given)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.int8])
 @pytest.mark.parametrize("use", [om.Dataset, om.EnsembleRanker().fit, om.ReliefRanker().fit])
 def test_more_rows_than_kernels_number_are_refused(use, dtype):
@@ -301,11 +285,3 @@ def test_more_sparse_cells_than_kernels_number_are_refused(monkeypatch):
     for X, y in ((cells, None), (few, cells)):
         with pytest.raises(DataError, match="the sparse matrix stores 4 cells, more than 3: use some of the rows or"):
             om.Dataset(X, y)
-
-
-def test_more_sparse_cells_than_kernels_number_are_refused_before_they_are_copied():
-    cells = sparse.csr_array((9, 2))
-    cells.data, cells.indices = (np.broadcast_to(kind(1), 2**32) for kind in (np.float32, np.int64))
-    cells.indptr = np.linspace(0, 2**32, 10).astype(np.int64)
-    with pytest.raises(DataError, match="the sparse matrix stores 4294967296 cells"):
-        om.EnsembleRanker().fit(cells, np.arange(9.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import warnings
 
 import numpy as np
@@ -113,7 +112,7 @@ def test_any_level_comes_back(tmp_path_factory, table):
     except DataError:
         assume(False)
     nominal = [name for name, levels in zip(table.names, table.levels, strict=True) if levels is not None]
-    found = read_delimited(path, header=True, nominal=[f"re:^{re.escape(name)}$" for name in nominal] or None).table
+    found = read_delimited(path, header=True, nominal=nominal or None).table
     assert found.names == table.names
     for i, (levels, known) in enumerate(zip(found.levels, table.levels, strict=True)):
         assert levels is None if known is None else set(levels) == set(known), path.read_text()

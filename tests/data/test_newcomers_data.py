@@ -18,16 +18,6 @@ def ranker(**options):
     return om.EnsembleRanker(n_trees=2, min_samples_leaf=1, random_state=0, **options)
 
 
-def test_inverse_transform_puts_columns_back():
-    fitted = ranker(n_features_to_select=1).fit(FRAME, Y)
-    kept = fitted.get_support()
-    back = fitted.inverse_transform(np.array([[1.5], [2.5]]))
-    assert np.array_equal(back[:, kept], [[1.5], [2.5]])
-    assert np.array_equal(back[:, ~kept], [[0.0], [0.0]])
-    with pytest.raises(ValueError, match="different shape"):
-        fitted.inverse_transform(np.ones((2, 2)))
-
-
 @pytest.mark.parametrize(
     "use",
     [

@@ -8,9 +8,6 @@ import gzip
 import io
 import os
 import random
-import signal
-import threading
-from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -26,7 +23,6 @@ from omnirank.data.load import load
 
 CASES = int(os.environ.get("OMNIRANK_FUZZ_CASES", "3000"))
 SEED = int(os.environ.get("OMNIRANK_FUZZ_SEED", "0"))
-SECONDS = 10
 
 DENSE = b"""% comment
 @RELATION 'small: -C -1'
@@ -77,7 +73,7 @@ MIXED = b"""@relation m
 @attribute x numeric
 @attribute k key
 @data
-'first, one',1999-12-31,1,a
+'first, one',1999-12-31,1,a,{0.5}
 second,2000-01-01,?,b
 """
 CSV = b'''size,colour,flag,y
@@ -118,7 +114,7 @@ TOKENS = [
     b"(" * 50, b"{0 1" * 20,
 ]  # fmt: skip
 
-CHOICES = [None, None, None, "last", "1", "last:2", "class", "1-2", "*", "re:^l", "nothing", 3, ["a", "c"]]
+CHOICES = [None, None, None, "last", "1", "last:2", "class", "1-2", "*", "[lx]*", "nothing", 3, ["a", "c"]]
 
 
 @cache
@@ -177,25 +173,6 @@ def truncate(rng: random.Random, text: bytes) -> bytes:
     return text[: rng.randrange(len(text))]
 
 
-@contextmanager
-def time_limit(seconds: int):
-    """Interrupt the reader where the platform can; a hang must not hang the tests."""
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_):
-        raise TimeoutError(f"more than {seconds} seconds")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def read_damaged(rng: random.Random, kind: str, folder) -> str:
     """Read one damaged file in every way it can be read; the answer says how it went."""
     seed = rng.choice(seeds(kind))
@@ -232,8 +209,7 @@ def test_damaged_files_are_read_or_refused(tmp_path):
         kind = rng.choices(names, shares)[0]
         state = rng.getstate()
         try:
-            with time_limit(SECONDS):
-                answers[read_damaged(rng, kind, tmp_path)] += 1
+            answers[read_damaged(rng, kind, tmp_path)] += 1
         except Exception as problem:
             rng.setstate(state)
             content = (tmp_path / f"damaged.{kind}").read_bytes()

@@ -99,6 +99,14 @@ def test_string_and_key_attributes_stand_beside_the_table(read):
     assert content.texts["note"].tolist() == ["one, two", None]
 
 
+def test_row_weights(read):
+    content = read(numeric("1,2,{0.5}\n3,4\n5,6, {2}\n"))
+    assert content.weights.tolist() == [0.5, 1.0, 2.0]
+    sparse = read(numeric("{0 1},{0.5}\n{1 2}\n"))
+    assert sparse.weights.tolist() == [0.5, 1.0]
+    assert read(numeric("1,2\n")).weights is None
+
+
 def test_sparse_rows(read):
     content = read(
         "@relation r\n@attribute a numeric\n@attribute b {no,yes}\n@attribute c {0,1}\n@data\n"

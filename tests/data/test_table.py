@@ -67,11 +67,6 @@ def test_storage_of_other_number_types_is_native_float64(dtype):
     assert table.numeric.tolist() == [[0, 1]]
 
 
-def test_columns_of_different_length_are_named():
-    with pytest.raises(DataError, match="column 'b' has 3 cells, column 'a' has 2"):
-        Table.from_columns(["a", "b"], [np.zeros(2), np.zeros(3)], [None, None])
-
-
 # -- sparse -------------------------------------------------------------------------------------------
 
 

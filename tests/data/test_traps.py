@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
 from omnirank.errors import DataWarning
 from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
@@ -239,18 +237,6 @@ def test_the_warning_points_to_the_caller():
     with pytest.warns(DataWarning) as told:
         om.EnsembleRanker(n_trees=2).fit(trapped())
     assert {w.filename for w in told} == {__file__}
-
-
-def test_commands_print_each_note_once(tmp_path):
-    data = trapped()
-    data.features.to_frame().assign(kind=data.y).to_csv(tmp_path / "d.csv", index=False)
-    for command in (["info"], ["rank", "--trees", "2"], ["tree"], ["evaluate", "-m", "random", "--folds", "2"]):
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            result = CliRunner().invoke(app, [command[0], str(tmp_path / "d.csv"), "-t", "kind", *command[1:]])
-        assert result.exit_code == 0, result.output
-        assert result.output.count("changes by the same step") == 1, result.output
-        assert "warning:" not in result.output
 
 
 def test_the_search_is_cheap():

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from omnirank.shards.dataset import ShardedDataset
 
 _OUT = "Draw several tables, their links and the target (.png, .svg, .pdf)."
-_RANKING = "A ranking of relations, whose scores the picture shows."
 _MOST_NAMES = 12
 _MOST_COLUMNS = 40
 
@@ -27,7 +26,6 @@ _MOST_COLUMNS = 40
 def info(
     ctx: typer.Context,
     out: Annotated[Path | None, options.option("--out -o FILE", _OUT)] = None,
-    ranking: Annotated[Path | None, options.option("--ranking FILE", _RANKING)] = None,
     csv: options.Csv = False,
 ) -> None:
     """Show what is in the data, and the task that is inferred."""
@@ -36,9 +34,8 @@ def info(
 
     check_ending(out, PICTURES)
     data = _read(ctx.obj)
-    options.refuse({"--ranking": out is None and ranking}, "needs --out")
     if out is not None:
-        _draw(data, out, ranking)
+        _draw(data, out)
     facts = data.describe()
     if csv:
         print_csv(("fact", "value"), sorted(_flat(facts).items()))
@@ -54,14 +51,13 @@ def info(
         say(f"note: {text}")
 
 
-def _draw(data: Any, out: Path, ranking: Path | None) -> None:
+def _draw(data: Any, out: Path) -> None:
     """Write the picture of several tables."""
-    from omnirank.core.ranking.ranking import Ranking
     from omnirank.plots import plot_schema
     from omnirank.relational.dataset import RelationalDataset
 
     options.refuse({"--out": not isinstance(data, RelationalDataset)}, "draws several tables, and the data are one")
-    write_picture(plot_schema(data, None if ranking is None else Ranking.load(ranking)), out)
+    write_picture(plot_schema(data), out)
     note(f"picture written to {out}")
 
 

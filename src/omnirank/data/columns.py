@@ -389,7 +389,8 @@ def holds_rounded(series: Any) -> bool:
 
 def any_cell_rounded(cells: Iterable[Any]) -> bool:
     """Whether one of the cells is a whole number beyond those that floats tell apart."""
-    return any(isinstance(cell, Integral | Decimal) and cell == cell and abs(cell) > LARGEST_EXACT for cell in cells)
+    numbers: list[Any] = [cell for cell in cells if isinstance(cell, Integral | Decimal) and cell == cell]
+    return any(abs(number) > LARGEST_EXACT for number in numbers)
 
 
 def _numbers(series: Any) -> np.ndarray:

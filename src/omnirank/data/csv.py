@@ -30,11 +30,9 @@ from omnirank.data.files import (
     Content,
     TextSource,
     check_duplicates_option,
-    column_kinds,
     duplicates_hint,
     file_ending,
     number_names,
-    plain_name,
 )
 from omnirank.data.header import (
     is_short_header,
@@ -142,16 +140,7 @@ def read_delimited(
     table = _typed_table(file, frame, chosen)
     integers = frozenset(names[i] for i in np.flatnonzero([dtype.kind in "iu" for dtype in frame.dtypes]))
     del frame
-    return Content(
-        path=file.path,
-        names=names,
-        kinds=column_kinds(table),
-        table=table,
-        declared=False,
-        integers=integers,
-        relation=plain_name(file.path),
-        notes=file.notes,
-    )
+    return Content.of_table(file.path, table, integers=integers, notes=file.notes)
 
 
 def read_frame(

@@ -228,6 +228,8 @@ class Content:
         The columns that the file itself marks as target.
     task : str
         Task of that target, or "auto".
+    weights : ndarray or None
+        Weight of each row, where the file has weights.
     relation : str
         Name that the file gives to its data.
     notes : tuple of str
@@ -259,14 +261,17 @@ class Content:
     label_order: Hierarchy | None = None
     target: tuple[str, ...] = ()
     task: str = "auto"
+    weights: np.ndarray | None = None
     relation: str = ""
     notes: tuple[str, ...] = ()
     roles: Callable[[Content], Roles] | None = None
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.table.n_rows
+    @classmethod
+    def of_table(cls, path: Path, table: Table, **facts: Any) -> Content:
+        """The content of a file whose columns are all in a table, of undeclared kinds."""
+        levels = zip(table.names, table.levels, strict=True)
+        kinds = ("date" if n in table.dates else "numeric" if own is None else "nominal" for n, own in levels)
+        return cls(path, table.names, tuple(kinds), table, declared=False, **facts)
 
     def kind(self, name: str) -> str:
         """Return the kind of a column, by name."""
@@ -285,21 +290,6 @@ def unreadable(problem: Exception, what: str, path: Path) -> FileFormatError:
     """
     reason = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
     return FileFormatError(f"not {what} that can be read ({reason})", path=path)
-
-
-def column_kinds(table: Table) -> tuple[str, ...]:
-    """Return the kind of each column of a table: numeric, nominal or date.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.files import column_kinds
-    >>> from omnirank.data.table import Table
-    >>> column_kinds(Table.from_columns(["size", "kind"], [np.ones(1), np.zeros(1)], [None, ("a",)]))
-    ('numeric', 'nominal')
-    """
-    known = zip(table.names, table.levels, strict=True)
-    return tuple("date" if name in table.dates else "numeric" if lev is None else "nominal" for name, lev in known)
 
 
 def plain_name(path: Path) -> str:

@@ -103,7 +103,7 @@ def load(
     error lists everything that is in the way, with the call that reads the file.
 
     Columns are chosen by exact name, else by position from 1 (``1``), range (``17-30``, ``last``,
-    ``last:14``), pattern (``label_*``) or regular expression (``re:^y\d+$``); several are separated by
+    ``last:14``) or pattern (``label_*``); several are separated by
     commas or given as a list.
 
     Parameters
@@ -325,6 +325,8 @@ def reader_of(path: Path, separator: str | None = None) -> Reader:
         return READERS[ending]
     if separator is not None:
         return DELIMITED
+    if ending in (".db", ".db3", ".sqlite", ".sqlite3"):
+        raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
     best = _separator_in(path)
     problem = f"the ending {ending!r} is none of {', '.join([*READERS, _ANNOTATED])}"
     if best:

@@ -17,7 +17,7 @@ from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.columns import moments, table_from
 from omnirank.data.dataset import Dataset
-from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
+from omnirank.data.files import Content, read_whole, unreadable
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import LARGEST_EXACT, Table
 from omnirank.data.target import Target
@@ -81,20 +81,9 @@ def read_parquet(path: PathLike) -> Content:
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
         raise FileFormatError(what, path=path) from None
-    plain_index = isinstance(frame.index, pd.RangeIndex)
-    return Content(
-        path=path,
-        names=table.names,
-        kinds=column_kinds(table),
-        table=table,
-        declared=False,
-        integers=frozenset(str(name) for name in frame.columns if frame[name].dtype.kind in "iu"),
-        label_order=facts["hierarchy"],
-        target=facts["target"],
-        task=facts["task"],
-        relation=plain_name(path),
-        notes=() if plain_index else (INDEX_NOTE,),
-    )
+    integers = frozenset(str(name) for name in frame.columns if frame[name].dtype.kind in "iu")
+    notes = () if isinstance(frame.index, pd.RangeIndex) else (INDEX_NOTE,)
+    return Content.of_table(path, table, integers=integers, notes=notes, **facts)
 
 
 def read_arrow(path: Path) -> Any:
@@ -147,13 +136,13 @@ def own_metadata(schema: Any) -> dict[str, Any]:
 
 def own_facts(noted: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return target, task and hierarchy of the label columns, as `own_metadata` has them for columns of these names."""
-    facts: dict[str, Any] = {"target": (), "task": "auto", "hierarchy": None}
+    facts: dict[str, Any] = {"target": (), "task": "auto", "label_order": None}
     if noted:
         facts["target"] = tuple(names[names.index(name)] for name in noted["target"])
         facts["task"] = str(noted["task"])
     if noted.get("hierarchy") is not None:
         parents = tuple(tuple(int(p) for p in above) for above in noted["hierarchy"])
-        facts["hierarchy"] = Hierarchy(facts["target"], parents)
+        facts["label_order"] = Hierarchy(facts["target"], parents)
     return facts
 
 

@@ -126,6 +126,8 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     target, task, doubts = _target(content, roles, asked, at)
     refuse_rounded(features)
     notes = [*content.notes, *roles.notes]
+    if content.weights is not None:
+        notes.append("the rows have weights, which are not part of the data set: read_arff(path).weights has them")
     if roles.target and target is None and not is_unsupervised(asked):
         named = ", ".join(repr(content.names[i]) for i in roles.target)
         notes.append(f"no value of the target {named} is known: features are ranked without it")

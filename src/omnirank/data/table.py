@@ -97,11 +97,6 @@ class Table(PickledWithoutCaches):
         The numeric cells are float32 where all numeric columns are, else float64.
         """
         names = tuple(names)
-        for name, column in zip(names, columns, strict=False):
-            if len(column) != len(columns[0]):
-                raise DataError(
-                    f"column {name!r} has {counted(len(column), 'cell')}, column {names[0]!r} has {len(columns[0])}"
-                )
         numeric = [c for c, lev in zip(columns, levels, strict=True) if lev is None]
         codes = [c for c, lev in zip(columns, levels, strict=True) if lev is not None]
         n_rows = len(columns[0]) if len(columns) else 0
@@ -273,8 +268,8 @@ class Table(PickledWithoutCaches):
         if self.is_sparse:
             matrix = self._by_rows[rows].tocsc()
             empty = np.empty((matrix.shape[0], 0))
-            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix, self.dates)
-        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows], dates=self.dates, texts=self.texts)
+            return replace(self, numeric=empty, codes=empty.astype(np.int32), matrix=matrix)
+        return replace(self, numeric=self.numeric[rows], codes=self.codes[rows])
 
     @cached_property
     def _by_rows(self) -> Any:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.immutable import frozen_floats
+from omnirank.core.parameters import check, choice
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.types import ArrayLike, PathLike, RandomState
 from omnirank.data.containers import in_memory
@@ -333,6 +334,7 @@ def evaluate_relational(
     models: Mapping[str, Any],
     dataset: RelationalDataset,
     *,
+    by: str = "ensemble",
     n_folds: int = 10,
     folds: PathLike | Sequence[Fold] | ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -349,6 +351,9 @@ def evaluate_relational(
         Relational trees, forests, boosting and rankers, by name; they stay as they are.
     dataset : RelationalDataset
         The data, with a target.
+    by : {"ensemble", "neighbors"}
+        What judges a ranking of relations: its ensemble, or neighbours in a distance that it weighs
+        (:mod:`omnirank.evaluation.relational`), as in `omnirank.evaluate`; then ``"equal weights"`` is a model too.
     n_folds : int
         Number of folds; classes are spread evenly.
     folds : path, sequence of Fold, or array-like of shape (n_examples,), optional
@@ -374,6 +379,9 @@ def evaluate_relational(
     """
     import pandas as pd
 
+    from omnirank.evaluation.relational import RelationalNeighbors
+
+    check("by", by, choice("ensemble", "neighbors"))
     if dataset.target is None:
         raise DataError("there is no target to predict: name a column of the table whose rows are the examples")
     if BASELINE in models:
@@ -381,9 +389,14 @@ def evaluate_relational(
 
     def fitted(train: RelationalDataset) -> dict[str, Any]:
         found: dict[str, Any] = {BASELINE: _Constant(train)}
+        if by == "neighbors":
+            found["equal weights"] = RelationalNeighbors(None, train)
         for name, model in models.items():
             own = clone(model).fit(train)
-            found[name] = RankedEnsemble(own.ranking_, own.model_) if hasattr(own, "ranking_") else own
+            if hasattr(own, "ranking_"):
+                judge = own.model_ if by == "ensemble" else RelationalNeighbors(own.ranking_, train)
+                own = RankedEnsemble(own.ranking_, judge)
+            found[name] = own
         return found
 
     values: list[tuple[Any, ...]] = []

@@ -319,7 +319,7 @@ def select(
     X, y
         A `Dataset`, data in parts, or features and target as in ``fit``. Of data that do not fit in memory, features
         are chosen by significance only. A `RelationalDataset` with a `RelationalRanker`: relations are kept, judged by
-        `RelationalForest`.
+        `RelationalForest` or by neighbours in a distance over relations.
     by : {"neighbors", "forest", "significance"}
         Who judges a number of features: the nearest neighbours, with equal weights of the features that are kept; or a
         random forest of 50 predictive clustering trees. "significance": keep the features whose p value is small;
@@ -386,7 +386,6 @@ def select(
         weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
     if isinstance(dataset, RelationalDataset):
         check("by", by, choice(*_JUDGES))
-        by = "forest"  # no distance between rows of several tables is defined
     shared: dict[str, Any] = {"sample_weight": weights, "random_state": random_state, "n_jobs": n_jobs}
     curve = None
     if by == "significance":
@@ -555,7 +554,8 @@ class _Judged:
             places = last | {name: most - i for i, name in enumerate(names)}
             scores = np.array([places[name] for name in ranking.names], np.float64)
             ranking = Ranking(ranking.names, scores, ranking.method)  # places: no sums, errors or p values fit them
-        judged = self._by_forest if self.by == "forest" else self._by_neighbors
+        by_neighbors = self._by_relations if isinstance(parts.train, RelationalDataset) else self._by_neighbors
+        judged = self._by_forest if self.by == "forest" else by_neighbors
         values = [judged(ranking, min(size, most), parts, n_jobs) for size in self.sizes]
         return [*values, measured_constant(parts.train, parts.test)[self.measure]]
 
@@ -563,6 +563,12 @@ class _Judged:
         # weights would hide how many features there are
         same = {"n_neighbors": self.n_neighbors, "top": size, "weighted": False, "scaled": True, "n_jobs": n_jobs}
         return float(judge(ranking, parts, same)[self.measure])
+
+    def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
+        from omnirank.evaluation.relational import RelationalNeighbors
+
+        alike = Ranking(ranking.names, (ranking.ranks <= size).astype(np.float64), ranking.method)
+        return float(judge(RelationalNeighbors(alike, parts.train, self.n_neighbors), parts, {})[self.measure])
 
     def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         kept = np.flatnonzero(ranking.ranks <= size)

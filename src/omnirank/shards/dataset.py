@@ -454,7 +454,7 @@ def _roles(
     ignore: ColumnChoice | None,
 ) -> tuple[Content, Roles]:
     columns = parts.columns
-    facts = noted_facts(parts.parts[0], columns.names)
+    facts = noted_facts(parts.parts[0], columns.names)[0]
     kinds = [
         "nominal" if columns.is_nominal(name) else _KINDS[kind]
         for name, kind in zip(columns.names, columns.kinds, strict=True)
@@ -466,10 +466,8 @@ def _roles(
         table=Table.from_numeric(np.empty((0, 0))),
         declared=False,
         integers=columns.integers,
-        label_order=facts["hierarchy"],
-        target=facts["target"],
-        task=facts["task"],
         notes=(INDEX_NOTE,) if any(index_columns(part) for part in parts.parts) else (),
+        **facts,
     )
     return content, assign_roles(content, target=target, features=features, key=key, ignore=ignore)
 

@@ -342,7 +342,7 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
         frozenset(name for name in names if all(types.is_integer(part.schema.field(name).type) for part in parts)),
         _all_single(parts, kinds),
         frozenset(chosen),
-        noted_facts(first, names)["levels"],
+        noted_facts(first, names)[1],
     )
 
 
@@ -362,11 +362,11 @@ def index_columns(part: Part) -> set[str]:
         raise DataError(f"shard {part.name}: the metadata of pandas are malformed ({problem})") from None
 
 
-def noted_facts(part: Part, names: Sequence[str]) -> dict[str, Any]:
-    """Return what omnirank has noted in a part: target, task, hierarchy, and levels that are no texts."""
+def noted_facts(part: Part, names: Sequence[str]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return what omnirank has noted in a part: target, task and hierarchy; and levels that are no texts."""
     try:
         given = own_metadata(part.schema)
-        return own_facts(given, names) | {"levels": dict(given.get("levels", {}))}
+        return own_facts(given, names), dict(given.get("levels", {}))
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         raise DataError(f"shard {part.name}: the omnirank metadata are malformed ({problem})") from None
 

@@ -58,7 +58,9 @@ def read_times(values: Any, what: str) -> tuple[np.ndarray, bool]:
     if kind not in (*_NUMBERS, *_DATES):
         raise DataTypeError(f"{what} of type {kind} are no time stamps: give all numbers or all dates")
     dates = kind in _DATES
-    read = pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce") if dates else column.astype(np.float64)
+    read: Any = (
+        column.astype(np.float64) if not dates else pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce")
+    )
     odd = read.isna() if dates else ~np.isfinite(read)
     if odd.any():
         place = int(np.argmax(odd))

@@ -33,7 +33,7 @@ def read_arff(
     Keywords and types are read in any case. Cells are separated by commas or tabs, may be quoted by ``'`` or
     ``"`` with backslash escapes, and ``?`` is missing; comments start with ``%`` at the start of a line.
     Rows are all dense or all sparse (``{index value, ...}``, indices from 0, an absent cell is 0 or the
-    first declared value). Dates become seconds since 1970-01-01 UTC.
+    first declared value). A row may end in a weight, ``{w}``. Dates become seconds since 1970-01-01 UTC.
 
     Parameters
     ----------
@@ -90,6 +90,9 @@ def read_arff(
         labels = replace(header.attributes[rows.label_column].labels, rows=tuple(rows.labels))  # type: ignore[type-var]
     target, notes = labels_of_relation(header.relation or "", header.names)
     dates = frozenset(a.name for a in header.attributes if a.kind == "date")
+    weights = np.ones(rows.n_rows) if rows.weights else None
+    if weights is not None:
+        weights[list(rows.weights)] = list(rows.weights.values())
     return Content(
         path=path,
         names=header.names,
@@ -99,6 +102,7 @@ def read_arff(
         texts={header.names[i]: np.array(column, dtype=object) for i, column in rows.texts.items()},
         labels=labels,
         target=(labels.name,) if labels is not None else target,
+        weights=weights,
         relation=header.relation or "",
         notes=(*header.notes, *(notes if labels is None else ())),
     )

@@ -56,6 +56,7 @@ class Rows:
         self.label_column = kinds.index("hierarchical") if "hierarchical" in kinds else None
         self.labels: list[Any] = []
         self._beside = self.texts if self.label_column is None else self.texts | {self.label_column: self.labels}
+        self.weights: dict[int, float] = {}
         self.n_rows = 0
         self.rounded: set[str] = set()  # names of columns of whole numbers that floats change
         self._label_sets: dict[str, tuple[str, ...]] = {}
@@ -69,8 +70,8 @@ class Rows:
         if attribute.kind == "numeric":
             return _plain_number
         if attribute.levels is not None:
-            codes: dict[str | None, int] = {level: code for code, level in enumerate(attribute.levels)}
-            return (codes | {None: -1}).__getitem__
+            codes: dict[str | None, int] = {level: code for code, level in enumerate(attribute.levels)} | {None: -1}
+            return codes.__getitem__
         if attribute.to_seconds is not None:
             seconds = attribute.to_seconds
             return lambda text: math.nan if text is None else seconds(text)
@@ -93,9 +94,14 @@ class Rows:
 
     def _read_rows(self, rows: list[tuple[int, str]]) -> None:
         """Read rows column by column if they are plain, else cell by cell."""
-        self.n_rows += len(rows)
-        if not self._add_plain([line for _, line in rows]):
-            self._add([self._row(number, line) for number, line in rows])
+        if self._add_plain([line for _, line in rows]):
+            self.n_rows += len(rows)
+            return
+        found = []
+        for number, line in rows:
+            found.append(self._row(number, self._unweighted(line)))
+            self.n_rows += 1
+        self._add(found)
 
     def _add(self, rows: list[tuple[Sequence[int], list[Any]]]) -> None:
         (self._add_sparse if self.is_sparse else self._add_dense)(rows)
@@ -150,6 +156,17 @@ class Rows:
         if any_text_rounded([text]):
             self.rounded.add(self.attributes[column].name)
         return value
+
+    def _unweighted(self, line: str) -> str:
+        """The row without the weight ``{w}`` at its end, which is kept."""
+        opening = line.rfind("{")
+        if opening < 1 or not line.endswith("}") or line[opening - 1] not in ", \t":
+            return line
+        weight = line[opening + 1 : -1].strip(" \t")
+        if not NUMBER.fullmatch(weight) or not 0 <= float(weight) < math.inf:
+            return line
+        self.weights[self.n_rows] = float(weight)
+        return line[:opening].rstrip(" \t").removesuffix(",").rstrip(" \t")
 
     def _label_set(self, text: str | None) -> tuple[str, ...] | None:
         if text is not None and text not in self._label_sets:

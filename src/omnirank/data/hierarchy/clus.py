@@ -151,12 +151,7 @@ def declared_entries(hierarchy: Hierarchy) -> list[str]:
     for label in hierarchy.labels:
         if _SEPARATOR in label or label == _ROOT:
             raise DataError(f"label {label!r}: pairs parent/child have no labels with {_SEPARATOR}, nor {_ROOT!r}")
-    named = zip(hierarchy.labels, hierarchy.parents, strict=True)
-    return [
-        f"{parent}{_SEPARATOR}{label}"
-        for label, above in named
-        for parent in [hierarchy.labels[p] for p in above] or [_ROOT]
-    ]
+    return [_SEPARATOR.join(pair) for pair in _ordered_pairs(hierarchy)]
 
 
 def _named_by_paths(hierarchy: Hierarchy) -> bool:
@@ -166,6 +161,35 @@ def _named_by_paths(hierarchy: Hierarchy) -> bool:
         name.rpartition(_SEPARATOR)[0] == (hierarchy.labels[above[0]] if above else "") and all(name.split(_SEPARATOR))
         for name, above in zip(hierarchy.labels, hierarchy.parents, strict=True)
     )
+
+
+def _ordered_pairs(hierarchy: Hierarchy) -> list[tuple[str, str]]:
+    """Edges from the root down, so that labels are first named in their order if that can be."""
+    labels, parents, children = hierarchy.labels, hierarchy.parents, hierarchy.children
+    pairs: dict[tuple[str, str], None] = {}
+    n_named = 0
+
+    def name(label: int, pair: tuple[str, str]) -> None:
+        nonlocal n_named
+        pairs[pair] = None
+        n_named = max(n_named, label + 1)
+
+    while n_named < len(labels):
+        label = n_named
+        above = [p for p in parents[label] if p < label]
+        below = [c for c in children[label] if c <= label + 1]
+        if not parents[label]:
+            name(label, (_ROOT, labels[label]))
+        elif above:
+            name(label, (labels[above[0]], labels[label]))
+        elif below:
+            name(max(label, below[-1]), (labels[label], labels[below[-1]]))
+        else:
+            break
+    for label in hierarchy.topological_order.tolist():
+        for parent in [labels[p] for p in parents[label]] or [_ROOT]:
+            pairs[parent, labels[label]] = None
+    return list(pairs)
 
 
 def label_cells(target: Target, hierarchy: Hierarchy) -> list[str | None]:

@@ -384,21 +384,14 @@ def near_copies(features: Table) -> list[Trap]:
         return []
     cells = features.numeric[:: features.n_rows // _MOST_ROWS + 1, :_MOST_FEATURES].astype(np.float64)
     slots = np.flatnonzero(np.isfinite(cells).sum(axis=0) >= _LEAST_EXAMPLES)
-    scaled = _unit_columns(cells[:, slots])
-    with one_blas_thread():
-        pairs = np.argwhere(np.triu(np.abs(scaled.T @ scaled) >= _COPY, 1))
+    if len(slots) < 2:
+        return []
+    with one_blas_thread(), np.errstate(all="ignore"):  # columns of one value, and numbers near the largest
+        centred = np.nan_to_num(cells[:, slots] - np.nanmean(cells[:, slots], axis=0))
+        pairs = np.argwhere(np.triu(np.abs(np.corrcoef(centred, rowvar=False)) >= _COPY, 1))
     names = np.array(features.names, dtype=object)[~features.is_nominal][slots]
     first = {later: earlier for earlier, later in pairs[::-1].tolist()}
     return [Trap("copy", names[later], repr(names[first[later]])) for later in sorted(first)]
-
-
-def _unit_columns(cells: np.ndarray) -> np.ndarray:
-    """Columns with mean 0 and length 1, with 0 for missing cells; constant ones are 0."""
-    cells = np.where(np.isfinite(cells), cells, np.nan)
-    centred = cells / np.maximum(np.nanmax(np.abs(cells), axis=0), np.finfo(float).tiny)
-    centred = np.nan_to_num(centred - np.nanmean(centred, axis=0))
-    length = np.linalg.norm(centred, axis=0)
-    return np.divide(centred, length, out=np.zeros_like(centred), where=length > 1e-9)
 
 
 # -- dates --------------------------------------------------------------------------------------------
