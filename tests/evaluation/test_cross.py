@@ -115,11 +115,11 @@ def test_area_of_five_points_is_the_published_formula():
 def test_curves_are_drawn():
     first = Curve([50, 100, 500], [0.5, 0.7, 0.8], "f1_macro", "labelled examples", True, "genie3")
     second = Curve([50, 500], [0.4, 0.6], "f1_macro", "labelled examples", True, "relief")
-    ax = plot_curves([first, second], baseline=0.3)
+    ax = plot_curves([first, second])
     assert ax.lines[0].get_xdata().tolist() == [0, 1, 2]
     assert ax.lines[1].get_xdata().tolist() == [0, 2]
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["genie3, area 0.675", "relief, area 0.500", "equal weights"]
+    assert texts == ["genie3, area 0.675", "relief, area 0.500"]
     assert ax.get_ylabel() == "macro F1"
     trees = Curve([1, 100], [0.4, 0.6], "f1_macro", "trees", True)
     assert plot_curves(trees).lines[0].get_xdata().tolist() == [1, 100]

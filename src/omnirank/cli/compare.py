@@ -178,7 +178,6 @@ class _Report:
             write_text(frame_csv(self.comparison.to_frame()), folder / f"{self.stem}-ranks.csv")
             _draw(self.comparison.plot(), folder, f"{self.stem}-ranks")
             write_text(frame_csv(self.comparison.against()), folder / f"{self.stem}-against.csv")
-            self._draw_differences(folder)
             self._draw_grids(over, folder)
         _write_table(self.table, self.measure.larger_is_better, folder, self.stem, markdown, latex, self.deviations)
         for varied in ["labelled"] * (len(self.study.labelled_counts) > 1) + list(over):
@@ -186,18 +185,6 @@ class _Report:
                 stem = f"{self.stem}-{_file_name(name)}{'' if varied == 'labelled' else f'-{varied}'}-curve"
                 ax = self.study.plot_curves(self.measure.name, name, self.neighbors, varied)
                 _draw(ax, folder, stem, name, curve)
-
-    def _draw_differences(self, folder: Path) -> None:
-        """The gains over the control of the best two other methods."""
-        from omnirank.plots.methods import plot_differences
-
-        control, values = self.comparison.control, self.comparison.values
-        others = [name for name in self.comparison.average_ranks.index if name != control][:2]
-        if control is None or len(others) < 2:
-            return
-        gains = values[others].sub(values[control], axis=0) * (1 if self.measure.larger_is_better else -1)
-        ax = plot_differences(*(gains[name].rename(f"gain of {name}") for name in others))
-        _draw(ax, folder, f"{self.stem}-differences", f"gains over {control}: {self.measure.title}")
 
     def _draw_grids(self, over: Sequence[str], folder: Path) -> None:
         """Average ranks over each two parameters."""

@@ -261,7 +261,8 @@ def perform(order: Mapping[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there would be one per fold; fits one by one show them
         try:
-            _prepare(order)
+            for module in order["modules"]:
+                import_module(module)
             parts = _parts(next(iter(specs.values())))
         except Exception as error:  # the other fits go on
             return {"done": {}, "failed": dict.fromkeys(specs, _failure(error))}
@@ -279,11 +280,6 @@ class _Fitted(NamedTuple):
     model: Any
     seconds: float
     error: Exception | None = None
-
-
-def _prepare(order: Mapping[str, Any]) -> None:
-    for module in order["modules"]:
-        import_module(module)
 
 
 def _parts(spec: Mapping[str, Any]) -> FoldParts:
@@ -407,7 +403,7 @@ class Loaded:
         >>> [fold.key for fold in iris.folds("cross-validation", {"n_folds": 2}, seed=0)]
         ['repetition=0 fold=0', 'repetition=0 fold=1']
         """
-        seeded = {} if scheme in ("predefined", "consecutive") else {"random_state": seed}
+        seeded = {} if scheme == "consecutive" else {"random_state": seed}
         used = seeded | dict(parameters)
         mark = canonical_json([scheme, used])
         if mark not in self._folds:
@@ -425,10 +421,8 @@ class Loaded:
         known = np.concatenate([self.dataset.labelled, self.test.labelled])
         target = Target.numeric(np.where(known, 0.0, np.nan)[:, None], ["known"])
         numbered = Dataset(np.zeros((n + m, 1)), target, task="regression")
-        if "labelled" not in parameters:
-            return make_folds(numbered, "predefined", test=rows)
         used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
-        return make_folds(numbered, "semi-supervised-split", test=rows, **used)
+        return make_folds(numbered, "predefined", test=rows, **used)
 
     def parts(self, fold: Fold) -> FoldParts:
         """Return the training part of a fold, the same with all its labels, and the test part."""

@@ -244,28 +244,19 @@ class _Table:
         """Return a text."""
         return str(self.get(key, _QUOTED, default))
 
-    def texts(self, key: str, default: Sequence[str] = (), *, or_one: bool = False) -> tuple[str, ...]:
-        """Return a list of different texts; ``or_one`` allows one that stands for a list of it."""
-        value = self.content.get(key, list(default))
-        value = [value] if or_one and isinstance(value, str) else value
-        if value != []:
-            self.checked(key, value, listed(_QUOTED))
-        self.different(value, f"{key}: ")
-        return tuple(value)
+    def several(self, key: str, domain: Domain, default: Sequence[Any] = (), *, or_one: bool = True) -> tuple[Any, ...]:
+        """Return a list of different values of a domain; ``or_one`` allows one that stands for a list of it."""
+        value = self.content.get(key, [])
+        if value == []:
+            return tuple(default)
+        self.checked(key, value, listed(domain, or_one=or_one))
+        values = value if isinstance(value, list) else [value]
+        self.different(values, f"{key}: ")
+        return tuple(values)
 
     def flag(self, key: str, default: bool = False) -> bool:
         """Return true or false."""
         return bool(self.get(key, _YES_OR_NO, default))
-
-    def counts(self, key: str, default: Sequence[int] = (), *, least: int) -> tuple[int, ...]:
-        """Return a whole number or a list of different ones."""
-        value = self.content.get(key, [])
-        if value == []:
-            return tuple(default)
-        self.checked(key, value, listed(count(least), or_one=True))
-        numbers = value if isinstance(value, list) else [value]
-        self.different(numbers, f"{key}: ")
-        return tuple(numbers)
 
     def table(self, key: str) -> dict[str, Any]:
         """Return a table of plain values."""
@@ -277,13 +268,10 @@ class _Table:
 
     def refuse_dates(self, key: str, value: Any) -> None:
         """Dates and the like have no JSON; infinite numbers have none either."""
-        if isinstance(value, dict | list):
-            for one in value.values() if isinstance(value, dict) else value:
-                self.refuse_dates(key, one)
-        elif (
-            not isinstance(value, str | bool | int | float) or value in (float("inf"), float("-inf")) or value != value
-        ):
-            raise self.error(f"{key} holds {value!r}: give numbers, texts, true, false, lists and tables")
+        try:
+            canonical_json(value)
+        except (TypeError, ValueError):
+            raise self.error(f"{key} holds {value!r}: give numbers, texts, true, false, lists and tables") from None
 
     def different(self, names: Sequence[Any], of: str = "", advice: str = "give different names (key name)") -> None:
         """Refuse names that are given twice."""
@@ -301,7 +289,7 @@ def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
     whole = _Table(content, str(path), ("study", "data", "method", "folds", "evaluation"))
     known = ("name", "seeds", "measures", "folder", "code", "modules", "keep_rankings")
     study = _single(whole, "study", known)
-    modules = study.texts("modules")
+    modules = study.several("modules", _QUOTED, or_one=False)
     for module in modules:
         try:
             import_module(module)
@@ -311,7 +299,7 @@ def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
     plan = StudyPlan(
         path=path,
         name=study.text("name", path.stem),
-        seeds=study.counts("seeds", (0,), least=0),
+        seeds=study.several("seeds", count(0), (0,)),
         measures=_measures(study, "measures"),
         data=tuple(_data(table, folder) for table in _several(whole, "data")),
         methods=tuple(entry for table in _several(whole, "method") for entry in _methods(table)),
@@ -375,8 +363,7 @@ def _folder(study: _Table) -> Path:
 
 
 def _measures(table: _Table, key: str) -> tuple[str, ...]:
-    names = table.texts(key, or_one=True)
-    return tuple(table.checked(key, name, choice(*MEASURES)) for name in names)
+    return tuple(table.checked(key, name, choice(*MEASURES)) for name in table.several(key, _QUOTED))
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -397,7 +384,7 @@ def _data(table: _Table, folder: Path) -> DataEntry:
     options = _options(table, ("name", "path", "train", "test"), known)
     # a training set may be published in parts, such as one to learn from and one to validate on
     listed_files = isinstance(table.content[kind], list) and kind == "train"
-    named = table.texts(kind) if listed_files else (table.text(kind),)
+    named = table.several(kind, _QUOTED) if listed_files else (table.text(kind),)
     if not named:
         raise table.error("train lists no file")
     file, *more = (folder / name for name in named)
@@ -423,7 +410,7 @@ def _methods(table: _Table) -> list[MethodEntry]:
     table.refuse_others(("use", "name", "parameters", "grid", "select", "labelled_only", "single_target"))
     if "use" not in table:
         raise table.error("'use' is missing: the name of a method, or a list of names")
-    uses = [_method_name(use, table) for use in table.texts("use", or_one=True)]
+    uses = [_method_name(use, table) for use in table.several("use", _QUOTED)]
     shown = table.text("name")
     entries = []
     for use in uses:
@@ -507,10 +494,10 @@ def _evaluation(table: _Table) -> Evaluation:
     domains |= {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO, "predictor": choice(*NEIGHBOR_PREDICTORS)}
     domains["neighbors"] = choice(*NEIGHBORS)
     parameters = {key: table.get(key, domain) for key, domain in domains.items() if key in table}
-    tops = table.counts("top", least=1)
+    tops = table.several("top", count(1))
     if tops:
         parameters["top"] = list(tops) if len(tops) > 1 else tops[0]
-    return Evaluation(table.counts("n_neighbors", least=1), parameters)
+    return Evaluation(table.several("n_neighbors", count(1)), parameters)
 
 
 def _shown(value: Any) -> str:
