@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -263,21 +261,6 @@ def test_texts_are_short_and_safe():
     assert "90 more" in shown
     assert "<b>bold" not in Ranking(["<b>bold"], [1.0], "<b>bold")._repr_html_()
     assert len(ranking) == 100
-
-
-def test_importing_the_core_stays_light():
-    # a bare package in place of omnirank's own __init__, which imports the other rooms
-    code = (
-        "import importlib.util, sys, types\n"
-        "bare = types.ModuleType('omnirank')\n"
-        "bare.__path__ = importlib.util.find_spec('omnirank').submodule_search_locations\n"
-        "sys.modules['omnirank'] = bare\n"
-        "import omnirank.core.ranking.comparison, omnirank.core.parallel, omnirank.plots\n"
-        "heavy = {'matplotlib', 'rich', 'numba', 'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules)\n"
-        "sys.exit(', '.join(heavy) or 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 # -- which first features are those of a run with infinitely many trees, and how often that is wrong

@@ -197,6 +197,8 @@ def test_rankings_that_do_not_belong_together_are_refused(changes, reason):
 
 def test_other_refusals():
     whole = grown(TREES)
+    unknown = [Ranking(**(grown(TREES, first=first)._fields() | {"method": "unheard-of"})) for first in (0, 2)]
+    refused_both_ways(*unknown, "the method 'unheard-of' is not registered here")
     bare = Ranking(**(grown(TREES, first=2)._fields() | {"state": None}))
     refused_both_ways(whole, bare, "keeps no sums")
     renamed = Ranking(**(grown(TREES, first=2)._fields() | {"method": "symbolic"}))
