@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 
 import numpy as np
@@ -313,27 +311,6 @@ def test_what_is_not_in_a_store_is_named(path, tmp_path):
             read_rankings(tmp_path / file, "s", "iris", "a")
     with pytest.raises(DataError, match=r"om\.Ranking\.load reads the file of a ranking"):
         read_results(tmp_path / "ranking.json")
-
-
-def test_compare_csv_is_sorted_figures(command, path):
-    values = {place(d, m, neighbors=k): 0.1 + k for d in ("wine", "iris") for m in ("b", "a") for k in (20, 3)}
-    write_store(path, values)
-    printed = command("compare", path, "--csv", "--measure", "accuracy")
-    assert ",0," not in printed  # what stands for "as it is" in the store is no number
-    rows = list(csv.DictReader(io.StringIO(printed)))
-    keys = [(row["data"], row["method"], int(row["neighbors"])) for row in rows]
-    assert keys == sorted(keys)
-    assert len(keys) == 8
-    assert rows[0] == {
-        "study": "s",
-        "data": "iris",
-        "method": "a",
-        "labelled": "",
-        "neighbors": "3",
-        "measure": "accuracy",
-        "mean": "3.1",
-        "n": "1",
-    }
 
 
 @pytest.mark.slow

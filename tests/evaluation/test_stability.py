@@ -218,20 +218,6 @@ def test_every_task(task):
     assert (np.sort(found.ranks, axis=1) == np.arange(1, 6)).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("resample", ["subsample", "bootstrap"])
-def test_workers_change_no_bit(resample):
-    data, _ = om.datasets.make_classification(80, n_relevant=2, n_irrelevant=6, labelled=60, random_state=0)
-    ranker = om.EnsembleRanker(n_trees=5, random_state=0, supervision=0.5)
-    options = {"n_resamples": 5, "resample": resample}
-    first, second, third = (om.stability(ranker, data, **options, n_jobs=n_jobs).ranks for n_jobs in (None, 2, 5))
-    np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(first, third)
-    assert not np.array_equal(first, om.stability(ranker, data, **options, random_state=1).ranks)
-    more = om.stability(ranker, data, **options | {"n_resamples": 7}).ranks
-    np.testing.assert_array_equal(first, more[:5])
-
-
 def test_order_is_that_of_a_ranking_of_the_same_data():
     data, _ = om.datasets.make_classification(60, n_relevant=2, n_irrelevant=4, labelled=40, random_state=0)
     ranker = om.UnivariateRanker().fit(data)

@@ -8,7 +8,6 @@ from inspect import signature
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 
 import omnirank as om
 from omnirank.errors import ParameterError
@@ -73,15 +72,6 @@ def test_importance_is_a_plain_parameter():
     assert ranker.get_params()["importance"] == clone(ranker).importance == "symbolic"
     assert repr(ranker) == "EnsembleRanker(importance='symbolic', n_trees=2, random_state=0)"
     assert pickle.loads(pickle.dumps(ranker.fit(tiny_dataset("regression")))).ranking_.method == "symbolic"
-
-
-@pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
-def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
-    ranker = method.make()
-    assert not hasattr(ranker, "score")
-    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
-    with pytest.raises(TypeError, match="should have a 'score' method"):
-        cross_val_score(ranker, X, y, cv=2)
 
 
 @pytest.mark.parametrize(
