@@ -91,15 +91,6 @@ def make_predictor(use: str, task: str, parameters: Mapping[str, Any], seed: int
     return maker(**parameters, random_state=seed)
 
 
-def known_parameters(use: str) -> list[str]:
-    """Return the names of a method's parameters."""
-    if use not in PREDICTORS:
-        return [*inspect.signature(get_method(use).load()).parameters, *_private_rules(use)]
-    module, *makers = PREDICTORS[use]
-    names = [name for maker in makers for name in inspect.signature(getattr(import_module(module), maker)).parameters]
-    return list(dict.fromkeys(names))
-
-
 def _private_rules(use: str) -> tuple[str, ...]:
     """Rules of growing that a plan may set beside the parameters of a method."""
     return PRIVATE_RULES if hasattr(get_method(use).load(), "_rules") else ()

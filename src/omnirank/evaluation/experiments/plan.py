@@ -22,7 +22,6 @@ from omnirank.data.samples import list_samples
 from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS, evaluate
 from omnirank.evaluation.experiments.fit import (
     PREDICTORS,
-    known_parameters,
     make,
     with_variables,
 )
@@ -435,15 +434,10 @@ def _method_name(use: str, table: _Table) -> str:
 
 def _check_parameters(entry: MethodEntry, table: _Table) -> None:
     """Refuse parameters that the method does not have, that its name fixes, or that the plan sets elsewhere."""
-    known = [name for name in known_parameters(entry.use) if name not in _NOT_OF_METHODS]
-    for name in sorted({*entry.parameters, *entry.grid}):
-        if name not in known:
-            why = f"has no parameter {name!r}{did_you_mean(name, known)}"
-            if name in _NOT_OF_METHODS:
-                why = f"cannot be given {name!r} in a plan: seeds, folds and the data decide it"
-            raise table.error(f"method {entry.use!r} {why}; parameters: {', '.join(known)}")
+    for name in sorted({*entry.parameters, *entry.grid} & set(_NOT_OF_METHODS)):
+        raise table.error(f"method {entry.use!r} cannot be given {name!r}: seeds, folds and the data decide it")
     try:
-        make(entry.use, entry.parameters, seed=0)
+        make(entry.use, {**entry.parameters, **{name: values[0] for name, values in entry.grid.items()}}, seed=0)
     except OmnirankError as error:
         raise table.error(str(error)) from None
 
