@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -150,7 +148,7 @@ def test_per_target_scores():
         (([], [], "m"), DataError, "no feature"),
         ((["a"], [1, 2], "m"), DataError, r"shape \(2,\) for 1 feature"),
         ((["a", "b"], [1, np.nan], "m"), DataError, "scores must be finite: there is nan at position 1"),
-        ((["a", "b"], [0.5, "0.25"], "m"), DataTypeError, "scores must be numbers, not text: there is '0.25'"),
+        ((["a", "b"], [0.5, "0.25"], "m"), DataTypeError, "scores must be numbers .there is the text '0.25'"),
         ((["a"], [1], None), DataTypeError, "method"),
     ],
 )
@@ -263,21 +261,6 @@ def test_texts_are_short_and_safe():
     assert "90 more" in shown
     assert "<b>bold" not in Ranking(["<b>bold"], [1.0], "<b>bold")._repr_html_()
     assert len(ranking) == 100
-
-
-def test_importing_the_core_stays_light():
-    # a bare package in place of omnirank's own __init__, which imports the other rooms
-    code = (
-        "import importlib.util, sys, types\n"
-        "bare = types.ModuleType('omnirank')\n"
-        "bare.__path__ = importlib.util.find_spec('omnirank').submodule_search_locations\n"
-        "sys.modules['omnirank'] = bare\n"
-        "import omnirank.core.ranking.comparison, omnirank.core.parallel, omnirank.plots\n"
-        "heavy = {'matplotlib', 'rich', 'numba', 'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules)\n"
-        "sys.exit(', '.join(heavy) or 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 # -- which first features are those of a run with infinitely many trees, and how often that is wrong

@@ -315,3 +315,12 @@ def test_a_class_of_one_labelled_example_is_told():
     assert told.startswith("class 'sick' of 'state' has 1 labelled example:")
     assert notes(noise(), y.where(y.index != 0, "sick")) == ()
     assert notes(noise(), y, task="clustering") == ()
+
+
+def test_classes_that_look_like_label_sets():
+    told = om.Dataset(np.arange(8.0).reshape(4, 2), ["p", "p;q", "q", "p"], target_names=["kinds"]).notes
+    assert told == (
+        "the classes of 'kinds' look like label sets ('p;q'); if they are, give each label a column of 0 and 1 "
+        "(pandas: frame['kinds'].str.get_dummies(';')), and none where unlabelled (.where(frame['kinds'].notna()))",
+    )
+    assert om.Dataset(np.arange(8.0).reshape(4, 2), ["p", "p; or not", "q", "p"]).notes == ()

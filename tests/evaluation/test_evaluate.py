@@ -376,33 +376,6 @@ def test_features_of_equal_scores_change_places():
     np.testing.assert_array_equal(found.ranks, again.ranks)
 
 
-def test_names_that_differ_in_null_characters_are_different_features():
-    X, y = noise(100)
-    X = np.column_stack([y + 0.5 * X[:, 0], X[:, 1], X[:, 2]])
-    data = om.Dataset(X, y, feature_names=["a", "a\0", "a\0\0"])
-    ranker = om.UnivariateRanker(n_features_to_select="significant", random_state=0).fit(data)
-    assert ranker.get_support().tolist() == [True, False, False]
-    assert om.select(om.UnivariateRanker(), data, by="significance", random_state=0).mask.tolist() == [
-        True,
-        False,
-        False,
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ranker", [om.UnivariateRanker(), om.EnsembleRanker("genie3", n_trees=3, random_state=0)])
-def test_p_values_of_dense_and_sparse_data_are_the_same(ranker):
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((60, 5)) < 0.3, rng.normal(size=(60, 5)), 0.0)
-    X[:, 4] = rng.normal(size=60)
-    y = (X[:, 0] + X[:, 4] > 0).astype(int)
-    stored = sparse.csr_array(X)
-    stored.data[3] = 0.0  # a stored zero is a zero
-    X = stored.toarray()
-    found = [om.significance(ranker, cells, y, random_state=0, n_rounds=4).p_values for cells in (X, stored)]
-    np.testing.assert_array_equal(*found)
-
-
 def test_ranges_of_both_are_those_of_training_and_test_examples_together():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))

@@ -144,11 +144,6 @@ def test_target_without_known_value_is_unsupervised(unknown):
     np.testing.assert_array_equal(fitted.feature_importances_, ranker().fit(X).feature_importances_)
 
 
-def test_infinite_target_is_an_error():
-    with pytest.raises(DataError, match="infinity"):
-        ranker().fit(X, np.where(np.arange(30) == 4, np.inf, Y))
-
-
 def test_the_task_is_logged_not_warned(caplog):
     with caplog.at_level(logging.INFO, logger="omnirank"):
         ranker().fit(X, np.where(np.arange(30) < 10, Y, np.nan))

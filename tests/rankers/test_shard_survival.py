@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -96,21 +95,3 @@ def test_scratch_that_cannot_be_made(parts, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="no folder for rows can be made in"):
         ranker().fit(opened(parts, scratch=tmp_path / "file" / "scratch"))
-
-
-@pytest.mark.slow
-def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
-    data = opened(parts)
-    reads = []
-    real = om.shards.parts.Part.batches
-
-    def batches(self, columns, n_rows, groups, threads):
-        reads.extend((self.name, group, column) for group in groups for column in columns)
-        return real(self, columns, n_rows, groups, threads)
-
-    monkeypatch.setattr(om.shards.parts.Part, "batches", batches)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ranker(n_trees=40).fit(data)
-    n_columns = data.n_features + data.n_targets
-    assert len(reads) == len(set(reads)) == (4 + 4 + 3) * n_columns

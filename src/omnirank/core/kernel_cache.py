@@ -24,6 +24,7 @@ import shutil
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,6 @@ from typing import Any
 import numba
 import numpy as np
 
-from omnirank.core.files import unfinished_path
 from omnirank.core.numba_internals import INSTRUCTIONS, LINKED_ONLY, VERSIONS, FunctionCache, dumps, use_cache
 
 _CHECKSUM_BYTES = 16
@@ -120,7 +120,7 @@ class _Files:
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         body = dumps(data)
-        written = unfinished_path(path)
+        written = path.with_name(f"{path.name}.tmp.{uuid.uuid4().hex[:16]}")
         try:
             written.write_bytes(_checksum(repr(key).encode() + body) + body)
             os.replace(written, path)

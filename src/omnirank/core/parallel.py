@@ -93,7 +93,7 @@ def parallel_results(
     shown = _show_progress.get() if progress is None else progress
     with one_blas_thread(), ProgressBar(len(todo), description) if shown else nullcontext() as bar:
         alone = len(todo) <= 1 or (workers <= 1 and not on_cluster(n_jobs))
-        for result in map(function, todo) if alone else _several(function, todo, workers, bar is not None):
+        for result in map(function, todo) if alone else _several(function, todo, workers):
             yield result
             if bar is not None:
                 bar.advance()
@@ -209,7 +209,7 @@ def counted_steps(n_steps: int, description: str = "") -> Iterator[int]:
                 bar.advance()
 
 
-def _several(function: Callable[[Item], Result], todo: list[Item], workers: int, one_by_one: bool) -> Iterable[Result]:
+def _several(function: Callable[[Item], Result], todo: list[Item], workers: int) -> Iterable[Result]:
     """Results of several workers: of plain threads where joblib would take threads, which cost it milliseconds."""
     from joblib.parallel import ThreadingBackend, get_active_backend
 
@@ -218,7 +218,7 @@ def _several(function: Callable[[Item], Result], todo: list[Item], workers: int,
         batches = [[todo[i] for i in batch] for batch in shrinking_blocks(len(todo), workers)]
         return chain.from_iterable(cluster_results(_call_on_cluster, function, batches, backend))
     if not isinstance(backend, ThreadingBackend):
-        return _joblib_results(function, todo, workers, one_by_one)
+        return _joblib_results(function, todo, workers)
     return _thread_results(function, todo, workers, backend.get_nested_backend()[0])
 
 
@@ -254,18 +254,13 @@ def _thread_results(
         yield from pool.map(_call, repeat(function), todo)
 
 
-def _joblib_results(
-    function: Callable[[Item], Result], todo: list[Item], workers: int, one_by_one: bool
-) -> Iterable[Result]:
+def _joblib_results(function: Callable[[Item], Result], todo: list[Item], workers: int) -> Iterable[Result]:
+    """Results by the backend that is configured; a progress bar sees them when all are there."""
     from joblib import Parallel, delayed
 
     # No backend is named here, so that joblib.parallel_config decides; threads are only a preference. Large arrays
     # reach processes as mapped files, by default read-only: another type, for which Numba would compile kernels anew.
-    options: dict[str, Any] = {"n_jobs": workers, "prefer": "threads", "mmap_mode": "c"}
-    try:
-        parallel = Parallel(return_as="generator" if one_by_one else "list", **options)
-    except ValueError:  # a backend that cannot hand over results one by one
-        parallel = Parallel(**options)
+    parallel = Parallel(n_jobs=workers, prefer="threads", mmap_mode="c")
     # the function may hold all the data: it is sent with every batch, not with every item
     batches = [[todo[i] for i in batch] for batch in blocks(len(todo), _BATCHES * workers)]
     return chain.from_iterable(parallel(delayed(_call_batch)(function, batch) for batch in batches))

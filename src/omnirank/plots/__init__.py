@@ -1,8 +1,7 @@
 """Pictures; matplotlib is imported only when one is drawn."""
 
-from omnirank.plots.curves import plot_curves, plot_selection
-from omnirank.plots.methods import plot_critical_difference, plot_differences, plot_grid, plot_radar
-from omnirank.plots.points import plot_predictions
+from omnirank.plots.curves import plot_curves, plot_predictions, plot_selection
+from omnirank.plots.methods import plot_critical_difference, plot_grid, plot_radar
 from omnirank.plots.ranking import (
     plot_explanation,
     plot_fuji,
@@ -17,7 +16,6 @@ from omnirank.plots.tree import plot_tree
 __all__ = [
     "plot_critical_difference",
     "plot_curves",
-    "plot_differences",
     "plot_explanation",
     "plot_fuji",
     "plot_grid",

@@ -239,15 +239,9 @@ def _parts(positions: np.ndarray, width: int) -> Sequence[np.ndarray]:
 
 def _dense_cells(table: Table, part: np.ndarray) -> np.ndarray:
     """Numbers, and codes of binary variables, as floats; NaN = missing."""
-    if table.is_sparse:
-        return table.matrix[:, part].toarray().astype(np.float64)
-    nominal, slots = table.is_nominal[part], table.slots[part]
-    if not nominal.any():
-        return np.array(table.numeric[:, slots], np.float64, order="C")
-    cells = np.empty((table.n_rows, len(part)))
-    cells[:, ~nominal] = table.numeric[:, slots[~nominal]]
-    codes = table.codes[:, slots[nominal]]
-    cells[:, nominal] = np.where(codes < 0, np.nan, codes)
+    cells = np.column_stack([table.column(j) for j in part.tolist()]).astype(np.float64)
+    nominal = table.is_nominal[part]
+    cells[:, nominal] = np.where(cells[:, nominal] < 0, np.nan, cells[:, nominal])
     return cells
 
 

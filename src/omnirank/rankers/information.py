@@ -231,7 +231,7 @@ def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int) -> tup
     """
     if table.is_nominal[i]:
         return table.column(i), False
-    values, codes = (_stored_values if table.is_sparse else _values)(table, i)
+    values, codes = _values(table, i)
     binned = len(values) > n_bins
     if binned:
         known = codes >= 0
@@ -246,22 +246,6 @@ def _values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
     known = ~np.isnan(cells)
     codes = np.full(len(cells), -1, dtype=np.intp)
     values, codes[known] = np.unique(cells[known], return_inverse=True)
-    return values, codes
-
-
-def _stored_values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the stored cells of a sparse table: most of its columns are short."""
-    matrix = table.matrix
-    part = slice(matrix.indptr[i], matrix.indptr[i + 1])
-    rows, cells = matrix.indices[part], matrix.data[part]
-    known = ~np.isnan(cells)
-    values, of = np.unique(cells[known], return_inverse=True)
-    zero = int(np.searchsorted(values, 0.0))
-    if len(rows) < table.n_rows:
-        values, of = np.insert(values, zero, 0.0), of + (of >= zero)
-    codes = np.full(table.n_rows, zero, dtype=np.intp)
-    codes[rows] = -1
-    codes[rows[known]] = of
     return values, codes
 
 

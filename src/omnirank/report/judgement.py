@@ -31,7 +31,6 @@ CORRECTION = CORRECTIONS["fdr"]
 _SHOWN = 30
 _INDICES = {
     "top_k": ("{top}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
-    "overlap": ("the order, the top counting most", "rank-biased overlap; 1: always the same"),
     "spearman": ("all ranks", "mean correlation of Spearman; 1: always the same, 0: chance"),
 }
 

@@ -155,12 +155,7 @@ def certain_sizes(scores: np.ndarray, errors: np.ndarray, n: int, confidence: fl
 # What rankings record of our own tests.
 OUT_OF_BAG_TEST = "out-of-bag test"
 COPIES_TEST = "permuted copies"
-CORRECTIONS = {
-    "fdr": "Benjamini-Hochberg",
-    "family-wise": "Holm",
-    "hochberg": "Hochberg",
-    None: "not corrected",
-}
+CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", "hochberg": "Hochberg", None: "not corrected"}
 # The level of ``relevant`` in tables and files.
 ALPHA = 0.05
 
