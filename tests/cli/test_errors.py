@@ -74,7 +74,7 @@ ERRORS = [
     (RANK + "--key nope --groups size", "error: --key nope: there is no such column"),
     (RANK + "--method univariat", "did you mean 'univariate'"),
     (RANK + "-m random --set n_jobs", "--set n_jobs: write NAME=VALUE"),
-    (RANK + "-m genie3 --set importance=permutation", "has it fixed at 'genie3'"),
+    (RANK + "-m genie3 --set importance=permutation", "choose --method permutation instead"),
     (RANK + "--set ensemble=forest", "ensemble='forest': choose one of random-forest, extra-trees, bagging"),
     (RANK + "--set min_samples_leaf=0", "min_samples_leaf=0: choose a number above 0"),
     (RANK + "-m univariate --trees 5", "--trees 5: method 'univariate' has no such parameter"),
@@ -93,14 +93,18 @@ ERRORS = [
     ("info facts.txt", "facts.txt holds facts: name the file of the target's facts by --target, or two"),
     ("info notes.md", "save the data as CSV"),
     ("info t.cv", "did you mean 't.csv'?"),
+    ("info -", "not read from the standard input"),
     ("info films.db", "sqlite:///films.db"),
     ("info sqlite:///no.db -t a", "there is no database"),
     ("select shop -t films.good", "is judged on at least 6 labelled examples, there are 4"),
     ("rank shop", "holds the tables films, roles: name the target by --target"),
+    ("rank r.json -t kind", "r.json: data are not read from JSON; a ranking is read by om.Ranking.load,"),
+    ("rank m.omr -t kind", "m.omr: a model is no data: om.load_model and omnirank predict read it"),
     (RANK + "--read max_memory=1G", "omnirank convert t.csv FOLDER"),
     # several tables
     ("rank " + SHOP + "--significance", "--significance is for one table"),
     ("rank " + SHOP + "-m relief", "relational-genie3"),
+    ("evaluate " + SHOP + "-m genie3", "--method is for one table"),
     (RANK + "-m relational-genie3", "takes a RelationalDataset"),
     ("features " + SHOP + "-o o.doc", "the ending must be one of"),
     ("features t.csv -t kind", "t is one table: features are constructed from several"),
@@ -141,6 +145,7 @@ ERRORS = [
     (PREDICT + "--read max_memory=1G", "max_memory is for folders"),
     ("predict m.omr parts -o parts", "new or empty folder"),
     ("predict m.omr parts -o o --read max_memory=much", "--read max_memory=much: it is not an amount of memory"),
+    (RANK + "--seed 1 --seed=2", "--seed is given more than once"),
 ]  # fmt: skip
 
 
@@ -191,8 +196,9 @@ def test_files_are_checked_before_the_work(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("read", "kind", "message"),
     [
-        (lambda: om.load_model("t.csv"), FileFormatError, "t.csv: not a model: model.save"),
+        (lambda: om.load_model("t.csv"), FileFormatError, "t.csv: not a model: .* om.load reads data"),
         (lambda: om.load_model(None), DataTypeError, "load_model reads one file: give its path, not NoneType"),
+        (lambda: om.load("m.omr"), ValueError, "m.omr: a model is no data: om.load_model"),
         (lambda: om.open_shards("t.csv", "kind"), DataError, "omnirank convert t.csv FOLDER"),
         (lambda: om.UnivariateRanker().fit("t.csv"), DataTypeError, r"om.load\('t.csv', target\) reads a file"),
     ],

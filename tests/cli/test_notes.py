@@ -55,6 +55,7 @@ def said(command, code=0):
     return " ".join(run(*shlex.split(command), code=code, env={"COLUMNS": "400"}).output.split())
 
 
+COUNTS = "the whole numbers of 'eggs' are taken as 8 classes; if they are counts, say --task regression"
 EQUAL = "note: all scores are equal (0): the order is that of the data and means nothing"
 EMPTY = "note: no value of the target 'kind' is known: features are ranked without it"
 EVALUATE = "evaluate plants.csv -t kind -m genie3 --folds 3 --jobs 1 --set n_trees=2 "
@@ -74,6 +75,10 @@ EVALUATE = "evaluate plants.csv -t kind -m genie3 --folds 3 --jobs 1 --set n_tre
         ("rank plants.csv -t kind -m relief --labelled 1.0", "30 examples, all labelled", ""),
         ("rank empty.csv -t kind -m variance", EMPTY, "--task clustering"),
         ("rank plants.csv -t height --trees 5 --jobs 1 --task classification", EQUAL, ""),
+        ("rank eggs.csv -t eggs --trees 3", COUNTS, "--task regression"),
+        ("info eggs.csv -t eggs", COUNTS, "--task classification"),
+        ("tree eggs.csv -t eggs", COUNTS, "--task classification"),
+        ("select eggs.csv -t eggs -m univariate", COUNTS, "--task regression"),
         ("rank dates.csv --trees 2", "'when' is a date, taken as a number (seconds since 1970)", ""),
         ("info two.csv -t a --target b", "2: a (numeric), b (numeric)", ""),
         ("info two.csv -ta -tb", "2: a (numeric), b (numeric)", ""),

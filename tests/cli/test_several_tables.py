@@ -37,8 +37,14 @@ def test_info_on_a_folder(movies):
 
 
 def test_tables_and_links_are_drawn(movies, tmp_path):
+    names = RelationalDataset.from_folder(movies, target="movies.genre").feature_names
+    om.Ranking(names, range(len(names)), "genie3").save(tmp_path / "r.json")
     options = ("-t", "movies.genre", "-o", tmp_path / "s.svg")
     assert f"picture written to {tmp_path / 's.svg'}" in run("info", movies, *options).stderr
+    plain = (tmp_path / "s.svg").read_text()
+    run("info", movies, *options, "--ranking", tmp_path / "r.json")
+    assert (tmp_path / "s.svg").read_text().count("<path") > plain.count("<path")
+    assert "needs --out" in run("info", movies, "--ranking", tmp_path / "r.json", code=2).output
     assert "draws several tables" in run("info", movies / "users.csv", "-o", tmp_path / "s.svg", code=2).output
     report = tmp_path / "r.html"
     run("rank", movies, "-t", "movies.genre", "--trees", 2, "--report", report)
@@ -140,6 +146,22 @@ def test_tree(folder, tmp_path):
     found = json.loads((tmp_path / "tree.json").read_text())
     assert found["features"][0]["name"] == "mean stars of its ratings"
     assert run("tree", folder, *options, "--set", "lookahead=1", "--set", "min_samples_leaf=20").exit_code == 0
+
+
+@pytest.mark.slow
+def test_evaluate(folder):
+    def accuracies(*options):
+        options = ("-t", "movies.genre", "--folds", 3, "--set", "n_trees=5", *options)
+        measured = rows("evaluate", folder, *options)
+        return {row["model"]: float(row["value"]) for row in measured if row["measure"] == "accuracy"}
+
+    every = accuracies()
+    assert every["forest"] > 0.85
+    assert every["tree"] > 0.8
+    assert every["constant"] == pytest.approx(0.445, abs=0.01)
+    assert accuracies("--set", "aggregates=NO-Rel")["forest"] < 0.6
+    text = run("evaluate", folder, "-t", "movies.genre", "--folds", 2, "--set", "n_trees=2").stdout
+    assert "accuracy" in text
 
 
 @pytest.fixture

@@ -14,11 +14,14 @@ from omnirank.errors import DataError, ParameterError
 from omnirank.plots import (
     plot_group_shares,
     plot_hierarchy,
+    plot_overlay,
     plot_predictions,
     plot_radar,
     plot_schema,
     plot_scores,
+    plot_significance,
     plot_target_scores,
+    plot_trade_off,
     plot_tree,
 )
 from omnirank.plots.structure import like_order, shown_features
@@ -80,6 +83,23 @@ class TestTargets:
         assert ax.images[0].get_array().shape == (10, 100)
         with pytest.raises(DataError, match="no per-target scores"):
             plot_target_scores(om.Ranking(["a"], [1.0], "genie3"))
+
+
+class TestSignificance:
+    def test_p_values_are_corrected_and_bounded(self):
+        ranking = om.Ranking(["a", "b", ODD], [3.0, 2.0, 1.0], "unbiased", p_values=[0.0, 0.02, 0.5])
+        ax = plot_significance(ranking)
+        np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], [12, -np.log10(0.03), -np.log10(0.5)])
+        assert ax.get_xlabel() == "-log10 p (Benjamini-Hochberg; below 1e-12 drawn as that)"
+        usual = om.Ranking(["a"], [3.0], "unbiased", p_values=[0.01])
+        assert plot_significance(usual).get_xlabel() == "-log10 p (Benjamini-Hochberg)"
+        alone = plot_significance(ranking, correction=None, k=2)
+        np.testing.assert_allclose(alone.collections[0].get_offsets()[:, 0], [12, -np.log10(0.02)])
+        assert drawn(ax)
+
+    def test_without_p_values(self):
+        with pytest.raises(DataError, match="no p values"):
+            plot_significance(om.Ranking(["a"], [1.0], "genie3"))
 
 
 class TestHierarchy:
@@ -201,6 +221,27 @@ class TestRadar:
             plot_radar(table[["rrmse", "r2"]])
 
 
+class TestOverlay:
+    def test_features_beyond_the_top_stand_below_with_their_rank(self):
+        names = [f"f{i}" for i in range(10)]
+        a = om.Ranking(names, np.arange(10.0, 0, -1), "genie3")
+        b = om.Ranking(names[::-1], [9.0, *np.arange(8.0, -1, -1)], "relief")
+        ax = plot_overlay(a, b, k=3, labels=["before", "after"])
+        shown = texts(ax)
+        assert {"1  f0", "f0  10", "10  f9", "f9  1", "before", "after"} <= set(shown)
+        assert drawn(ax)
+        same = plot_overlay(a, a, k=3)
+        assert len(same.lines) == 3
+        assert all(line.get_ydata()[0] == line.get_ydata()[1] for line in same.lines)
+
+    def test_rankings_of_other_features_are_refused(self):
+        a, b = (om.Ranking([name], [1.0], "genie3") for name in "ab")
+        with pytest.raises(DataError, match="not of the same features"):
+            plot_overlay(a, b)
+        with pytest.raises(ParameterError, match="each of the two"):
+            plot_overlay(a, a, labels=["one"])
+
+
 class TestScores:
     def test_the_axis_of_many_features_is_logarithmic(self):
         few, many = (om.Ranking([f"f{i}" for i in range(n)], np.arange(float(n)), "genie3") for n in (5, 200))
@@ -222,6 +263,13 @@ def test_shares_of_groups_by_target_fill_a_bar_each():
     few = plot_group_shares(ranking, {name: name for name in groups}, k=2, by_target=True)
     assert [text.get_text() for text in few.get_legend().get_texts()] == ["f0 (1)", "2 others (2)"]
     assert drawn(ax)
+
+
+def test_the_front_has_what_none_beats_in_both():
+    times, errors = [1.0, 2.0, 3.0, 4.0, 4.0], [0.5, 0.6, 0.2, 0.2, 0.1]
+    assert plot_trade_off(times, errors, list("abcde")).lines[0].get_xdata().tolist() == [1.0, 3.0, 4.0]
+    with pytest.raises(DataError, match="a time above 0"):
+        plot_trade_off([0.0], [1.0], ["a"])
 
 
 def test_predictions_without_times_stand_beside_the_line_of_equal_values():

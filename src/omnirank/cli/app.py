@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from omnirank.cli import compare, convert, evaluate, experiment, info, models, pages, rank, select, tree
+from omnirank.cli import clus, compare, convert, demo, evaluate, experiment, info, models, rank, report, select, tree
 from omnirank.cli.command import Command, DataCommand, OptionalDataCommand
 from omnirank.cli.output import say
 
@@ -43,7 +43,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], type[Command]]] = {
     "rank": (rank.rank, DataCommand),
     "select": (select.select, DataCommand),
     "stability": (select.stability, DataCommand),
-    "report": (pages.report, OptionalDataCommand),
+    "report": (report.report, OptionalDataCommand),
     "evaluate": (evaluate.evaluate, DataCommand),
     "tree": (tree.tree, DataCommand),
     "fit": (models.fit, DataCommand),
@@ -53,8 +53,8 @@ _COMMANDS: dict[str, tuple[Callable[..., None], type[Command]]] = {
     "compare": (compare.compare, Command),
     "convert": (convert.convert, DataCommand),
     "features": (convert.features, DataCommand),
-    "clus": (pages.clus, Command),
-    "demo": (pages.demo, Command),
+    "clus": (clus.clus, Command),
+    "demo": (demo.demo, Command),
 }
 for _name, (_function, _class) in _COMMANDS.items():
     app.command(_name, cls=_class)(_function)

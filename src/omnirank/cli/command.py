@@ -34,8 +34,12 @@ class Command(TyperCommand):
     """A command whose user errors are one line and exit code 2; errors of omnirank keep their traceback."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments, and keep them as they were typed."""
+        """Read the arguments, and keep them as they were typed; an option with one value is given once."""
         ctx.meta[_TYPED] = shlex.join(["omnirank", str(ctx.info_name), *args])
+        given = self.make_parser(ctx).parse_args(list(args))[2]
+        for option in given:
+            if given.count(option) > 1 and not (getattr(option, "multiple", True) or getattr(option, "is_flag", True)):
+                ctx.fail(f"{max(option.opts, key=len)} is given more than once")
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -147,13 +151,16 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def compiling_notes() -> Iterator[None]:
-    """Print that kernels are compiled, since silence would look like a hang."""
+    """Print that kernels are compiled, since silence would look like a hang: at once on a terminal, else after 3 s."""
     if sys.stderr is None:
         yield
         return
-    handler = _Notes()
+    before, handler = _COMPILING.level, _Notes()
+    if sys.stderr.isatty():
+        _COMPILING.setLevel(logging.INFO)
     _COMPILING.addHandler(handler)
     try:
         yield
     finally:
         _COMPILING.removeHandler(handler)
+        _COMPILING.setLevel(before)

@@ -1,6 +1,7 @@
 """``omnirank compare``: results of studies as tables, diagrams and files; ``compare-rankings``: agreement of two."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ _INDICES = {
     "fuji_area": "fuzzy overlap of the top j, mean over all j, 0 to 1",
 }
 _PATH = "A store (.sqlite), a plan, or a folder of stores."
+_OVER = "Parameter of a grid to draw curves over with --out; repeatable. Two give a map of average ranks, too."
 _OUT = "Folder for tables (Markdown, LaTeX, CSV), diagrams and curves."
 
 
@@ -56,6 +58,7 @@ def compare(
     control: Annotated[
         str | None, option("--control METHOD", "Compare all methods with this one (Bonferroni-Dunn).")
     ] = None,
+    over: Annotated[list[str] | None, option("--over NAME", _OVER)] = None,
     alpha: Annotated[float, option("--alpha P", "Level of significance (default: 0.05).")] = 0.05,
     out: Annotated[Path | None, option("--out -o FOLDER", _OUT)] = None,
     csv: options.Csv = False,
@@ -92,7 +95,7 @@ def compare(
             say("seconds of a fit (median)")
             _print_table(times)
         if out is not None:
-            _write_all(study, reports, out)
+            _write_all(study, reports, over or [], out)
             say(f"tables and diagrams written to {out}")
 
 
@@ -166,7 +169,7 @@ class _Report:
             say(f"against {self.comparison.control}")
             _print_table(self.comparison.against(), name="method")
 
-    def write(self, folder: Path) -> None:
+    def write(self, over: Sequence[str], folder: Path) -> None:
         """Write the tables and diagrams of this measure, with curves over some parameters."""
         markdown, latex = [f"# {self.title}"], []
         if self.comparison is not None:
@@ -175,17 +178,43 @@ class _Report:
             write_text(frame_csv(self.comparison.to_frame()), folder / f"{self.stem}-ranks.csv")
             _draw(self.comparison.plot(), folder, f"{self.stem}-ranks")
             write_text(frame_csv(self.comparison.against()), folder / f"{self.stem}-against.csv")
+            self._draw_differences(folder)
+            self._draw_grids(over, folder)
         _write_table(self.table, self.measure.larger_is_better, folder, self.stem, markdown, latex, self.deviations)
-        if len(self.study.labelled_counts) > 1:
-            for name, curve in self.study.curves(self.measure.name, self.neighbors).items():
-                ax = self.study.plot_curves(self.measure.name, name, self.neighbors)
-                _draw(ax, folder, f"{self.stem}-{_file_name(name)}-curve", name, curve)
+        for varied in ["labelled"] * (len(self.study.labelled_counts) > 1) + list(over):
+            for name, curve in self.study.curves(self.measure.name, self.neighbors, varied).items():
+                stem = f"{self.stem}-{_file_name(name)}{'' if varied == 'labelled' else f'-{varied}'}-curve"
+                ax = self.study.plot_curves(self.measure.name, name, self.neighbors, varied)
+                _draw(ax, folder, stem, name, curve)
+
+    def _draw_differences(self, folder: Path) -> None:
+        """The gains over the control of the best two other methods."""
+        from omnirank.plots.methods import plot_differences
+
+        control, values = self.comparison.control, self.comparison.values
+        others = [name for name in self.comparison.average_ranks.index if name != control][:2]
+        if control is None or len(others) < 2:
+            return
+        gains = values[others].sub(values[control], axis=0) * (1 if self.measure.larger_is_better else -1)
+        ax = plot_differences(*(gains[name].rename(f"gain of {name}") for name in others))
+        _draw(ax, folder, f"{self.stem}-differences", f"gains over {control}: {self.measure.title}")
+
+    def _draw_grids(self, over: Sequence[str], folder: Path) -> None:
+        """Average ranks over each two parameters."""
+        from omnirank.plots.methods import plot_grid
+
+        for rows, columns in combinations(over, 2):
+            grid = self.study.rank_grid(self.measure.name, rows, columns, self.neighbors)
+            stem = f"{self.stem}-{rows}-{columns}-ranks"
+            _draw(plot_grid(grid), folder, stem, self.title, grid)
 
 
-def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> None:
+def _write_all(study: "StudyResults", reports: list[_Report], over: Sequence[str], folder: Path) -> None:
+    from omnirank.plots.methods import plot_radar
+
     folder.mkdir(parents=True, exist_ok=True)
     for report in reports:
-        report.write(folder)
+        report.write(over, folder)
     times = study.times()
     if not times.empty:
         _write_table(times, False, folder, _file_name(f"{study.name}-seconds"))
@@ -194,6 +223,8 @@ def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> N
         ranks = study.ranks([*dict.fromkeys(compared), "seconds"])
         stem = _file_name(f"{study.name}-average-ranks")
         write_text(frame_csv(ranks), folder / f"{stem}.csv")
+        if len(ranks.columns) > 2:
+            _draw(plot_radar(ranks), folder, stem, f"average ranks in {study.name} (1 at the centre)")
 
 
 def _write_table(

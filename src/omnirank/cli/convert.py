@@ -1,6 +1,5 @@
 """``omnirank convert`` writes data in another format; ``omnirank features`` makes one table of several."""
 
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,6 @@ from omnirank.cli.options import option
 from omnirank.cli.output import examples_in_words, say, table
 from omnirank.cli.reading import ReadOptions, call_reader, read_data
 from omnirank.cli.writing import DATA_FILES, check_ending, ending_on_sigterm, write_data
-from omnirank.core.errors import DataWarning
 from omnirank.core.text import counted
 
 if TYPE_CHECKING:
@@ -40,9 +38,7 @@ def convert(
         return
     check_ending(out, DATA_FILES)
     data = read_data(ctx.obj, writes=(out,))
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", DataWarning)  # how to read what was written
-        write_data(data, out)
+    write_data(data, out)
     _say_written(data, out)
 
 

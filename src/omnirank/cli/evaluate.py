@@ -9,12 +9,14 @@ import typer
 
 from omnirank.cli import options
 from omnirank.cli.options import option, refuse
-from omnirank.cli.output import examples_in_words, heading, note, print_csv, say, table
+from omnirank.cli.output import data_notes, examples_in_words, heading, note, print_csv, print_frame, say, table
+from omnirank.cli.rank import relational_heading
 from omnirank.cli.reading import read_data
-from omnirank.core.text import counted
+from omnirank.core.text import counted, numbers
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
     from omnirank.shards.dataset import ShardedDataset
 
 # measures by number of neighbours and name
@@ -22,6 +24,7 @@ Measured = dict[int, dict[str, float]]
 
 _FOLDS = 10
 _RANDOM = 10
+_SHOWN_MEASURES = 3
 
 
 def evaluate(
@@ -31,6 +34,9 @@ def evaluate(
     parameters: options.Set = None,
     test: Annotated[Path | None, option("--test FILE", "Test examples; DATA are then the training examples.")] = None,
     folds: Annotated[int | None, option("--folds K", "Folds of a cross-validation (default: 10).", min=2)] = None,
+    fold_file: Annotated[
+        Path | None, option("--fold-file FILE", "Of several tables: identifiers of the test examples, fold by fold.")
+    ] = None,
     neighbors: Annotated[
         list[int] | None, option("--neighbors -n K", "Number of neighbours; repeatable (default: by task).", min=1)
     ] = None,
@@ -44,15 +50,23 @@ def evaluate(
     """Judge a ranking by how well neighbours predict with it.
 
     Scores are weights of the features in the distance. Measures of folds are averaged, weighted by the number of test
-    examples.
+    examples. For several tables, a relational tree and a forest are cross-validated beside a constant prediction.
     """
     from omnirank.core.errors import ParameterError
+    from omnirank.data.dataset import Dataset
     from omnirank.evaluation.evaluate import evaluate_counts
     from omnirank.shards.dataset import ShardedDataset
 
     if test is not None and folds is not None:
         raise ParameterError("give either --test FILE or --folds K")
-    data = read_data(ctx.obj, parts=True)
+    data = read_data(ctx.obj, tables=True, parts=True)
+    if not isinstance(data, Dataset | ShardedDataset):
+        of_one_table: dict[str, Any] = {"--ranking": ranking, "--method": method, "--test": test, "--top": top}
+        of_one_table |= {"--neighbors": neighbors, "--supervision": supervision, "--labelled": labelled}
+        refuse(of_one_table, "is for one table: leave it out for several")
+        _evaluate_relational(data, options.assignments(parameters), fold_file or folds or _FOLDS, seed, jobs, csv)
+        return
+    refuse({"--fold-file": fold_file}, "is for several tables")
     if (ranking is None) == (method is None):
         raise ParameterError("give either --ranking FILE or --method NAME")
     if ranking is None:
@@ -62,7 +76,7 @@ def evaluate(
         refuse({"--set": parameters, "--supervision": supervision}, "is for --method: a ranking is complete")
         judged = _ranking(ranking, is_test=test is not None)
     test_data = None if test is None else read_data(ctx.obj.like(test), parts=True)
-    note(*data.notes)
+    note(*data_notes(data))
     judging = {"n_neighbors": evaluate_counts(neighbors or None, data.task), "top": top, "n_jobs": jobs}
     if isinstance(data, ShardedDataset):
         in_memory = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and method}
@@ -170,6 +184,42 @@ def _evaluate_parts(data: "ShardedDataset", judged: Any, test: Any, judging: dic
 
 
 # -- several tables -------------------------------------------------------------------------------------------
+
+
+def _evaluate_relational(
+    data: "RelationalDataset", parameters: dict[str, Any], folds: int | Path, seed: int, jobs: int, csv: bool
+) -> None:
+    """Cross-validate a tree and a forest beside a constant prediction."""
+    from omnirank.cli.tree import relational_tree
+    from omnirank.evaluation.cross import evaluate_relational
+    from omnirank.measures import MEASURES
+    from omnirank.relational import RelationalForest
+
+    of_tree = {name: value for name, value in parameters.items() if name not in ("n_trees", "ensemble")}
+    models = {
+        "tree": options.with_parameters(relational_tree(data, random_state=seed), of_tree),
+        "forest": options.with_parameters(RelationalForest(random_state=seed, n_jobs=jobs), parameters),
+    }
+    note(*data.notes)
+    given: dict[str, Any] = {"folds": folds} if isinstance(folds, Path) else {"n_folds": folds}
+    results = evaluate_relational(models, data, **given, random_state=seed).summary
+    if csv:
+        print_frame(results)
+        return
+    say(
+        f"{relational_heading(data)}, {f'folds of {folds}' if given.get('folds') else f'{folds}-fold cross-validation'}"
+    )
+    names = list(dict.fromkeys(results["measure"]))[:_SHOWN_MEASURES]
+    rows = []
+    for name in dict.fromkeys(results["model"]):
+        own = results[results["model"] == name].set_index("measure").loc[names]
+        cells = zip(numbers(own["value"]), numbers(own["standard_error"]), strict=True)
+        rows.append([name, *(f"{value} ± {error}" for value, error in cells)])
+    table([("model", "left"), *((MEASURES[name].title, "right") for name in names)], rows)
+    say("--csv has all measures")
+
+
+# -- output ---------------------------------------------------------------------------------------------------
 
 
 def _print(measured: Measured, baseline: Measured, name: str, title: str, csv: bool) -> None:

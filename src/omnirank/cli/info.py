@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli import options
-from omnirank.cli.output import note, print_csv, say, shortened, table
+from omnirank.cli.output import data_notes, note, print_csv, say, shortened, table
 from omnirank.cli.reading import ReadOptions, read_data
 from omnirank.cli.writing import PICTURES, check_ending, write_picture
 from omnirank.core.text import amount_in_words, counted, numbers
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omnirank.shards.dataset import ShardedDataset
 
 _OUT = "Draw several tables, their links and the target (.png, .svg, .pdf)."
+_RANKING = "A ranking of relations, whose scores the picture shows."
 _MOST_NAMES = 12
 _MOST_COLUMNS = 40
 
@@ -26,6 +27,7 @@ _MOST_COLUMNS = 40
 def info(
     ctx: typer.Context,
     out: Annotated[Path | None, options.option("--out -o FILE", _OUT)] = None,
+    ranking: Annotated[Path | None, options.option("--ranking FILE", _RANKING)] = None,
     csv: options.Csv = False,
 ) -> None:
     """Show what is in the data, and the task that is inferred."""
@@ -34,8 +36,9 @@ def info(
 
     check_ending(out, PICTURES)
     data = _read(ctx.obj)
+    options.refuse({"--ranking": out is None and ranking}, "needs --out")
     if out is not None:
-        _draw(data, out)
+        _draw(data, out, ranking)
     facts = data.describe()
     if csv:
         print_csv(("fact", "value"), sorted(_flat(facts).items()))
@@ -47,17 +50,18 @@ def info(
         _print_columns(data)
     elif not isinstance(data, Dataset):
         _print_tables(data)
-    for text in data.notes:
+    for text in data_notes(data):
         say(f"note: {text}")
 
 
-def _draw(data: Any, out: Path) -> None:
+def _draw(data: Any, out: Path, ranking: Path | None) -> None:
     """Write the picture of several tables."""
+    from omnirank.core.ranking.ranking import Ranking
     from omnirank.plots import plot_schema
     from omnirank.relational.dataset import RelationalDataset
 
     options.refuse({"--out": not isinstance(data, RelationalDataset)}, "draws several tables, and the data are one")
-    write_picture(plot_schema(data), out)
+    write_picture(plot_schema(data, None if ranking is None else Ranking.load(ranking)), out)
     note(f"picture written to {out}")
 
 

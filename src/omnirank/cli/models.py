@@ -7,7 +7,7 @@ import typer
 
 from omnirank.cli import options, reading
 from omnirank.cli.options import option, refuse
-from omnirank.cli.output import examples_in_words, note, say
+from omnirank.cli.output import data_notes, examples_in_words, note, say
 from omnirank.cli.reading import ReadOptions, read_data
 from omnirank.cli.tree import single_tree
 from omnirank.cli.writing import check_ending, check_out, ending_on_sigterm
@@ -46,7 +46,7 @@ def fit(
         model = _forest(data, **options.given_settings(**settings))
     options.with_parameters(model, options.assignments(parameters))
     model.fit(data)
-    note(*data.notes, *supervision_lines(model)[:1])
+    note(*data_notes(data), *supervision_lines(model)[:1])
     with ending_on_sigterm():
         model.save(out)
     grown = model._trees()

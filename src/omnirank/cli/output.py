@@ -12,9 +12,12 @@ from omnirank.core.text import counted, harmless
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
     from omnirank.shards.dataset import ShardedDataset
 
 _PIPED_WIDTH = 160
+# Fewer different whole numbers are hardly counts.
+_FEWEST_COUNTS = 6
 
 
 def console(*, error: bool = False) -> Any:
@@ -140,3 +143,40 @@ def examples_in_words(data: Dataset | ShardedDataset) -> str:
         return examples
     n = n_labelled(data)
     return f"{examples}, {'all' if n == data.n_examples else n} labelled"
+
+
+def data_notes(data: Dataset | RelationalDataset | ShardedDataset) -> tuple[str, ...]:
+    """Return the notes of a data set, and one on whole numbers that are taken as classes without --task.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import omnirank as om
+    >>> from omnirank.cli.output import data_notes
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "eggs.csv")
+    ...     _ = path.write_text("size,eggs\\n" + "".join(f"{i * i % 7},{i % 8}\\n" for i in range(80)))
+    ...     data_notes(om.load(path, "eggs")), data_notes(om.load(path, "eggs", task="regression"))
+    (("the whole numbers of 'eggs' are taken as 8 classes; if they are counts, say task='regression'",), ())
+    """
+    return (*data.notes, *_counts_as_classes(data))
+
+
+def _counts_as_classes(data: Dataset | RelationalDataset | ShardedDataset) -> list[str]:
+    from omnirank.core.errors import setting
+    from omnirank.data.dataset import Dataset
+    from omnirank.data.task_registry import task_named, task_target
+
+    if not isinstance(data, Dataset) or data.target is None or task_target(data.task).kind != "classes":
+        return []
+    task_is_given = data.source is None or "task" in data.source.options
+    if task_is_given or any("the whole numbers of" in text for text in data.notes):
+        return []
+    quantities = setting("task", task_named("numbers", single=data.n_targets == 1))
+    return [
+        f"the whole numbers of {name!r} are taken as {len(levels)} classes; if they are counts, say {quantities}"
+        for name, levels in zip(data.target_names, data.target.levels, strict=True)
+        if levels is not None
+        and len(levels) >= _FEWEST_COUNTS
+        and all(isinstance(level, int) and not isinstance(level, bool) for level in levels)
+    ][:1]

@@ -9,7 +9,7 @@ import typer
 from omnirank.cli import options
 from omnirank.cli.command import typed_command
 from omnirank.cli.options import option, ranker_of, refuse, with_few_labels
-from omnirank.cli.output import bar, heading, n_labelled, note, print_frame, say, shortened, table
+from omnirank.cli.output import bar, data_notes, heading, n_labelled, note, print_frame, say, shortened, table
 from omnirank.cli.reading import read_data
 from omnirank.cli.writing import RankingFiles
 from omnirank.core.text import counted, numbers, supervision_lines
@@ -113,10 +113,15 @@ def _ranked(ranker: Any, data: Any, significance: bool, given: str | None) -> "t
 def _notes(data: Any, ranker: Any, ranking: "Ranking") -> list[str]:
     unlabelled = data.n_targets and not n_labelled(data)
     notes = ["no example has a label: features are ranked without target"] if unlabelled else []
-    notes += [*data.notes, *supervision_lines(ranker)[:1]]
+    notes += [*data_notes(data), *supervision_lines(ranker)[:1]]
     if len(ranking) > 1 and ranking.scores.min() == ranking.scores.max():
         equal = f"all scores are equal ({ranking.scores[0]:.4g})"
         notes.append(f"{equal}: the order is that of the data and means nothing")
+    if ranking.p_given_others is not None:
+        from omnirank.evaluation.conditional import told_by_another
+
+        told = told_by_another(ranking, data, ranker.random_state, ranker.n_jobs)
+        notes += [f"{one} tells nothing that {other} does not" for one, other in told.items()]
     return notes
 
 

@@ -266,8 +266,10 @@ def _types_of(text: str) -> dict[str, str]:
     return {name: kind or "nominal" for name, _, kind in (part.partition("=") for part in _names(text))}
 
 
-def _relational_keywords(given: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of relational data sets, which have names of their own."""
+def _tables(source: str, given: dict[str, Any]) -> Any:
+    """Read a database or a folder; relational data sets have keywords of their own."""
+    from omnirank.relational.dataset import RelationalDataset
+
     convert: dict[str, tuple[str, Callable[[str], Any]]] = {
         "target": ("target", lambda text: names[0] if len(names := _names(text)) == 1 else names),
         "key": ("keys", keys_of),
@@ -276,16 +278,10 @@ def _relational_keywords(given: dict[str, Any]) -> dict[str, Any]:
         "time": ("time", _names),
         "tables": ("tables", _names),
     }
-    kept: tuple[str, Callable[[str], Any]] = ("", lambda value: value)
-    found = {name: convert.get(name, kept) for name in given}
-    return {keyword or name: converted(given[name]) for name, (keyword, converted) in found.items()}
-
-
-def _tables(source: str, given: dict[str, Any]) -> Any:
-    """Read a database or a folder."""
-    from omnirank.relational.dataset import RelationalDataset
-
-    keywords = _relational_keywords(given)
+    keywords: dict[str, Any] = {}
+    for name, value in given.items():
+        keyword, converted = convert.get(name, (name, lambda value: value))
+        keywords[keyword] = converted(value)
     if "://" in source:
         return call_reader(RelationalDataset.from_database, source, {"target": None} | keywords, "a database")
     return call_reader(RelationalDataset.from_folder, source, keywords, "several tables")
@@ -348,5 +344,9 @@ def _facts(source: str, given: dict[str, Any]) -> Any:
             f"{Path(source).name} holds facts: name the file of the target's facts by --target, or two files of "
             "positive and negative facts"
         )
-    keywords = _relational_keywords(given) | {"target_facts": files[0] if len(files) == 1 else (files[0], files[1])}
-    return call_reader(RelationalDataset.from_facts, source, keywords, "facts")
+    given["target_facts"] = files[0] if len(files) == 1 else (files[0], files[1])
+    if "ignore" in given:
+        given["exclude"] = _names(given.pop("ignore"))
+    if "nominal" in given:
+        given["types"] = _types_of(given.pop("nominal"))
+    return call_reader(RelationalDataset.from_facts, source, given, "facts")

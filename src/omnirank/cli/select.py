@@ -7,7 +7,7 @@ import typer
 
 from omnirank.cli import options
 from omnirank.cli.options import option
-from omnirank.cli.output import bar, frame_csv, heading, note, print_csv, print_frame, say, shortened, table
+from omnirank.cli.output import bar, data_notes, frame_csv, heading, note, print_csv, print_frame, say, shortened, table
 from omnirank.cli.rank import relational_heading, relational_method
 from omnirank.cli.reading import read_data, with_keys
 from omnirank.cli.writing import DATA_FILES, check_ending, write_data, write_text
@@ -24,6 +24,7 @@ _RESAMPLE = "subsample (default), or bootstrap (examples drawn twice distort Rel
 _SHOWN = 20
 _INDICES = {
     "top_k": "{top} (Kuncheva; 0 is chance)",
+    "overlap": "the order, the top counting most (rank-biased overlap)",
     "spearman": "all ranks (Spearman)",
 }
 _OUT = "Write keys, kept features and target (.csv, .arff or .parquet)."
@@ -69,7 +70,7 @@ def select(
     judging: dict[str, Any] = {"by": by, "measure": measure, "n_folds": folds, "alpha": alpha}
     judging["redundancy"] = redundancy
     result = select_features(ranker, data, **judging, random_state=seed, n_jobs=jobs)
-    note(*data.notes)
+    note(*data_notes(data))
     if out is not None and result.names:
         write_data(with_keys(result.apply(whole), ctx.obj), out)
     elif out is not None:
@@ -145,7 +146,7 @@ def stability(
     chosen, ranker = options.ranker_of(data.task, method, parameters, **settings)
     drawn: dict[str, Any] = {"n_resamples": resamples, "resample": resample, "share": share, "level": level}
     result = rank_resamples(ranker.fit(data), data, **drawn, random_state=seed, n_jobs=jobs)
-    note(*data.notes)
+    note(*data_notes(data))
     frame = result.to_frame()
     if out is not None:
         write_text(frame_csv(frame.set_index("rank")), out)

@@ -7,7 +7,7 @@ import typer
 
 from omnirank.cli import options
 from omnirank.cli.options import option, refuse
-from omnirank.cli.output import note
+from omnirank.cli.output import data_notes, note
 from omnirank.cli.reading import read_data
 from omnirank.cli.writing import write_text
 from omnirank.core.text import counted, supervision_lines
@@ -57,7 +57,7 @@ def tree(
         refuse(of_one_table, "is for one table: leave it out for several")
         model, pruned = relational_tree(data, **settings), False
     options.with_parameters(model, options.assignments(parameters)).fit(data)
-    note(*data.notes, *supervision_lines(model)[:1])
+    note(*data_notes(data), *supervision_lines(model)[:1])
     text = (export_json if json else export_graphviz if dot else export_text)(model)
     grown = model.tree_
     note(f"{data.task}: {counted(grown.n_nodes, 'node')}, {counted(grown.n_leaves, 'leaf')}, depth {grown.max_depth}")

@@ -28,7 +28,7 @@ Shah, Peters: The hardness of conditional independence testing and the generalis
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ from scipy.stats import rankdata
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import progress, run_parallel
+from omnirank.core.ranking.certainty import ALPHA, p_value_columns
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy
 from omnirank.core.types import RandomState
@@ -97,6 +98,48 @@ def p_values_given_others(
     >>> p_values_given_others(data, np.zeros(2), None, 0, None) < 0.05
     array([ True, False])
     """
+    question = _question(dataset, weight, entropy, n_jobs)
+    found = np.ones(dataset.n_features)
+    question = question.of(_asked(question.table, p_values))
+    if not question.target.shape[1] or not question.asked:
+        return found
+    answers = run_parallel(question, range(len(question.asked)), n_jobs, description="asking what features add")
+    for features, p in zip(question.asked, answers, strict=True):
+        found[features] = p
+    return found
+
+
+def told_by_another(ranking: Ranking, dataset: Dataset, seed: RandomState, n_jobs: int | None) -> dict[str, str]:
+    """Return the relevant features that add nothing, each with a feature that adds something and tells as much.
+
+    That is the feature with the largest association. The p value of the one, given only the other, exceeds 0.05.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.conditional import told_by_another
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=200)
+    >>> data = om.Dataset(np.column_stack([x, x + rng.normal(size=200)]), x + rng.normal(size=200))
+    >>> found = om.significance(om.EnsembleRanker(n_trees=20, random_state=0), data, given="others")
+    >>> told_by_another(found, data, 0, None)
+    {'x1': 'x0'}
+    """
+    columns = p_value_columns(ranking.p_values, ranking.p_given_others)
+    adding, rest = (np.flatnonzero(columns["relevant"] & (columns["adds"] == adds)) for adds in (True, False))
+    question = _question(dataset, None, root_entropy(seed), n_jobs)
+    pairs = associated_pairs(question.table.select(np.concatenate([adding, rest])), _ASSOCIATED / 2, n_jobs)
+    across = (pairs.first < len(adding)) & (pairs.second >= len(adding))
+    association = np.zeros((len(adding), len(rest)))
+    association[pairs.first[across], pairs.second[across] - len(adding)] = pairs.values[across]
+    alike = [(int(rest[j]), int(adding[association[:, j].argmax()])) for j in np.flatnonzero(association.any(axis=0))]
+    names = question.table.names
+    return {names[f]: names[g] for f, g in alike if question.of([[f], [g]])(0) > ALPHA}
+
+
+def _question(dataset: Dataset, weight: np.ndarray | None, entropy: int, n_jobs: int | None) -> _Question:
+    """A question about no features yet."""
     if dataset.target is None:
         raise DataError(
             f"{setting('given', 'others')} asks what a feature adds about a target, and these data have none"
@@ -110,15 +153,7 @@ def p_values_given_others(
     target = np.hstack(columns) if columns else np.zeros((data.n_examples, 0))
     target = _components(np.where(np.isnan(target), 0.0, target - np.nanmean(target, axis=0)))
     groups = np.arange(data.n_examples) if plan.groups is None else plan.groups
-    found, asked = np.ones(dataset.n_features), _asked(data.features, p_values)
-    if not target.shape[1] or not asked:
-        return found
-    own = [np.hstack([feature_columns(data.features, f) for f in features]) for features in asked]
-    question = _Question(data.features, target, plan.weight, groups, entropy, asked, _Lines.on(own, plan.weight))
-    answers = run_parallel(question, range(len(asked)), n_jobs, description="asking what features add")
-    for features, p in zip(asked, answers, strict=True):
-        found[features] = p
-    return found
+    return _Question(data.features, target, plan.weight, groups, entropy)
 
 
 def _asked(table: Table, p_values: np.ndarray) -> list[list[int]]:
@@ -141,11 +176,17 @@ class _Question:
     weight: np.ndarray
     groups: np.ndarray
     entropy: int
-    asked: list[list[int]]
-    lines: _Lines
+    asked: list[list[int]] = field(default_factory=list)
+    lines: _Lines | None = None
+
+    def of(self, asked: list[list[int]]) -> _Question:
+        """Return the question about these features."""
+        columns = [np.hstack([feature_columns(self.table, f) for f in features]) for features in asked]
+        return replace(self, asked=asked, lines=_Lines.on(columns, self.weight) if asked else None)
 
     def __call__(self, i: int) -> float:
         """Return the p value."""
+        assert self.lines is not None
         others = [f for j, features in enumerate(self.asked) if j != i for f in features]
         both = np.hstack([self.target, _components(self.lines.columns[i])])
         with one_blas_thread(), progress(False):
@@ -156,7 +197,7 @@ class _Question:
     def _residuals(self, columns: np.ndarray, i: int, others: list[int], seed: int) -> tuple[np.ndarray, float]:
         """What the other features do not explain of the columns, in examples that were not used; the mean leverage."""
         columns = columns - np.average(columns, axis=0, weights=self.weight)
-        if not others:
+        if not others or self.lines is None:
             return columns, 0.0
         columns, leverage = self.lines.residuals(columns, i)
         scale = columns.std(axis=0)

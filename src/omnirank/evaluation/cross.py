@@ -317,12 +317,16 @@ class RelationalEvaluation(NamedTuple):
         mean over the folds, weighted by their test examples, and its standard error.
     values : DataFrame
         The same fold by fold, with the number of training and test examples.
+    predictions : DataFrame
+        A row per fold, model and test example: its identifier, its target and what is predicted (one column each, of
+        several targets named after them).
     rankings : dict of str to list of Ranking
         For each model that ranks, its ranking of every fold.
     """
 
     summary: pd.DataFrame
     values: pd.DataFrame
+    predictions: pd.DataFrame
     rankings: dict[str, list[Ranking]]
 
 
@@ -332,7 +336,7 @@ def evaluate_relational(
     *,
     by: str = "ensemble",
     n_folds: int = 10,
-    folds: PathLike | Sequence[Fold] | None = None,
+    folds: PathLike | Sequence[Fold] | ArrayLike | None = None,
     groups: ArrayLike | None = None,
     random_state: RandomState = None,
 ) -> RelationalEvaluation:
@@ -352,9 +356,9 @@ def evaluate_relational(
         (:mod:`omnirank.evaluation.relational`), as in `omnirank.evaluate`; then ``"equal weights"`` is a model too.
     n_folds : int
         Number of folds; classes are spread evenly.
-    folds : path or sequence of Fold, optional
-        The folds instead: a file of identifiers (see :func:`omnirank.evaluation.folds.read_folds`), or folds over the
-        examples of ``dataset``.
+    folds : path, sequence of Fold, or array-like of shape (n_examples,), optional
+        The folds instead: a file of identifiers (see :func:`omnirank.evaluation.folds.read_folds`), folds over the
+        examples of ``dataset``, or the fold of each example.
     groups : array-like of shape (n_examples,), optional
         Examples of a group stay in one fold.
     random_state : None, int, RandomState or Generator
@@ -370,6 +374,8 @@ def evaluate_relational(
     >>> accuracy = found.summary[found.summary["measure"] == "accuracy"].set_index("model")["value"]
     >>> bool(accuracy["tree"] > accuracy["constant"] + 0.2)
     True
+    >>> found.predictions.columns.tolist()
+    ['fold', 'model', 'example', 'truth', 'predicted']
     """
     import pandas as pd
 
@@ -394,13 +400,14 @@ def evaluate_relational(
         return found
 
     values: list[tuple[Any, ...]] = []
-    rankings: dict[str, list[Ranking]] = {name: [] for name in models}
+    predictions, rankings = [], {name: [] for name in models}  # type: ignore[var-annotated]
     for fold, parts, own, measures in judge_folds(
         dataset, _folds_of(dataset, n_folds, folds, groups, random_state), fitted, {}
     ):
         sizes = parts.train.n_examples, parts.n_judged
         values += [(fold.key, name, one, value, *sizes) for name, of in measures.items() for one, value in of.items()]
         for name, model in own.items():
+            predictions.append(_predictions(fold.key, name, model, parts))
             if isinstance(model, RankedEnsemble):
                 rankings[name].append(model.ranking)
     columns = ["fold", "model", "measure", "value", "n_train", "n_test"]
@@ -411,16 +418,24 @@ def evaluate_relational(
         rows.append((name, one, value, error))
     summary = pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])
     ranked = {name: found for name, found in rankings.items() if found}
-    return RelationalEvaluation(summary, by_fold, ranked)
+    return RelationalEvaluation(summary, by_fold, pd.concat(predictions, ignore_index=True), ranked)
 
 
 def _folds_of(dataset: Any, n_folds: int, folds: Any, groups: Any, random_state: RandomState) -> list[Fold]:
     """The folds of the labelled examples, by their numbers among all."""
     if isinstance(folds, str | Path):
         return read_folds(Path(folds), dataset.example_ids)
-    if folds is not None:
+    if folds is not None and len(folds) and isinstance(folds[0], Fold):
         return list(folds)
     rows = np.flatnonzero(dataset.labelled)
+    if folds is not None:
+        number = np.asarray(folds)
+        if number.shape != (dataset.n_examples,):
+            raise ParameterError(
+                "folds", folds, f"give a file, folds, or the fold of each of {dataset.n_examples} examples"
+            )
+        parts = [rows[number[rows] == one] for one in np.unique(number[rows])]
+        return [Fold(np.setdiff1d(rows, part), part, None, f"fold={i}") for i, part in enumerate(parts)]
     labelled = dataset.take(rows)
     if groups is not None:
         table = Table.from_numeric(np.zeros((len(rows), 1)), ("x",))
@@ -428,6 +443,22 @@ def _folds_of(dataset: Any, n_folds: int, folds: Any, groups: Any, random_state:
         labelled = dealt.with_groups(np.asarray(groups)[rows])
     found = make_folds(labelled, n_folds=n_folds, random_state=random_state)
     return [Fold(rows[fold.train], rows[fold.test], None, fold.key) for fold in found]
+
+
+def _predictions(fold: str, name: str, model: Any, parts: FoldParts) -> pd.DataFrame:
+    """What a model predicts for the test examples of a fold."""
+    import pandas as pd
+
+    test, train = parts.test, parts.train
+    own = model.predictor if isinstance(model, RankedEnsemble) else model
+    columns = get_task(train.task).columns(train.target, train.hierarchy)
+    predicted = pd.DataFrame(get_task(train.task).predict(own.predict_means(test), columns, 0.5))
+    truth = pd.DataFrame(test.y)
+    several = predicted.shape[1] > 1
+    truth.columns = [f"truth.{target}" for target in test.target_names] if several else ["truth"]
+    predicted.columns = [f"predicted.{target}" for target in test.target_names] if several else ["predicted"]
+    keys = pd.DataFrame({"fold": fold, "model": name, "example": list(test.example_ids)})
+    return pd.concat([keys, truth, predicted], axis=1)
 
 
 # -- curves ----------------------------------------------------------------------------------------

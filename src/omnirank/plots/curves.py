@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import ParameterError
 from omnirank.core.text import there_are
 from omnirank.core.types import ArrayLike
-from omnirank.plots.style import BAR, CHOSEN, FAINT, INK, finish, new_axes
+from omnirank.plots.style import BAR, CHOSEN, INK, finish, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.selection import SelectionCurve
 
 _BASELINE = "#8a94a0"
+_STYLES = ("-", "--", ":", "-.")
 # Numbers that fit below the axis.
 _MOST_NUMBERED = 12
 
@@ -29,6 +30,8 @@ def plot_curves(
     ax: Axes | None = None,
     *,
     errors: Sequence[ArrayLike | None] | None = None,
+    baseline: float | None = None,
+    pairs: Sequence[Any] | None = None,
     chosen: Sequence[float | None] | None = None,
 ) -> Axes:
     """Draw curves of one measure.
@@ -46,6 +49,10 @@ def plot_curves(
         Where to draw; by default a new figure.
     errors : sequence of array-like or None, optional
         For each curve its standard errors, drawn as a band to either side; None: no band.
+    baseline : float, optional
+        Height of a dashed line, such as the performance with equal weights.
+    pairs : sequence, optional
+        For each curve what it belongs to: curves of the same pair have one colour, and lines of different styles.
     chosen : sequence of float or None, optional
         For each curve a position to mark, such as the level that cross-validation chose; None: none.
 
@@ -68,24 +75,29 @@ def plot_curves(
     names = [curve.name for curve in shown] if labels is None else list(labels)
     if len(names) != len(shown):
         raise ParameterError("labels", labels, there_are(len(shown), "curve"))
-    for name, values in (("errors", errors), ("chosen", chosen)):
+    given = {"errors": errors, "pairs": pairs, "chosen": chosen}
+    for name, values in given.items():
         if values is not None and len(values) != len(shown):
             raise ParameterError(name, values, there_are(len(shown), "curve"))
     bands = [None] * len(shown) if errors is None else list(errors)
+    belongs = list(range(len(shown)) if pairs is None else pairs)
+    colours = {pair: f"C{i}" for i, pair in enumerate(dict.fromkeys(belongs))}
     even = shown[0].axis in ("labelled examples", "top features")
     places = sorted({position for curve in shown for position in curve.positions.tolist()})
     ax = new_axes(width=7.5, height=4.0) if ax is None else ax
     for i, (curve, name, error) in enumerate(zip(shown, names, bands, strict=True)):
         at = [places.index(p) for p in curve.positions.tolist()] if even else curve.positions.tolist()
         label = f"{name}, area {curve.area:.3f}" if name else f"area {curve.area:.3f}"
-        own = f"C{i}"
-        ax.plot(at, curve.values, color=own, marker="o", markersize=3.5, linewidth=1.6, label=label)
+        own, style = colours[belongs[i]], _STYLES[belongs[:i].count(belongs[i]) % len(_STYLES)]
+        ax.plot(at, curve.values, style, color=own, marker="o", markersize=3.5, linewidth=1.6, label=label)
         if chosen is not None and chosen[i] is not None:
             place = curve.positions.tolist().index(chosen[i])
             ax.plot(at[place], curve.values[place], "o", markersize=10, markerfacecolor="none", color=own)
         if error is not None:
             low, high = curve.values - np.asarray(error), curve.values + np.asarray(error)
             ax.fill_between(at, low, high, color=own, alpha=0.15, linewidth=0)
+    if baseline is not None:
+        ax.axhline(baseline, color=_BASELINE, linewidth=1.2, linestyle="--", label="equal weights", zorder=1)
     if even:
         ax.set_xticks(range(len(places)), [f"{place:g}" for place in places])
     elif shown[0].axis in ("trees", "iterations") and places[0] > 0:
@@ -142,40 +154,3 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
     ax.legend(loc="best", frameon=True, framealpha=0.9, facecolor="white", edgecolor="none")
     height = MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure
     return finish(ax, "top features", height, grid="y")
-
-
-def plot_predictions(
-    measured: ArrayLike, predicted: ArrayLike, ax: Axes | None = None, *, when: Any = None, what: str = "value"
-) -> Axes:
-    """Draw measured and predicted numbers over time; without times as points beside the line of equal values.
-
-    Parameters
-    ----------
-    measured, predicted : array-like of shape (n_examples,)
-        The numbers; a NaN leaves a gap.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-    when : array-like, optional
-        Times or numbers, in rising order.
-    what : str
-        What the numbers are.
-
-    Examples
-    --------
-    >>> from omnirank.plots import plot_predictions
-    >>> ax = plot_predictions([1.0, 2.0], [1.5, 1.8], when=[0, 1], what="power")
-    >>> [line.get_label() for line in ax.lines], ax.get_ylabel()
-    (['measured', 'predicted'], 'power')
-    """
-    truth, guess = np.asarray(measured, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
-    if truth.ndim != 1 or truth.shape != guess.shape or (when is not None and len(np.asarray(when)) != len(truth)):
-        raise DataError("give a predicted number, and a time if any, for each measured one")
-    if when is not None:
-        ax = new_axes(width=7.0, height=3.0) if ax is None else ax
-        ax.plot(np.asarray(when), truth, color=BAR, linewidth=1.4, label="measured")
-        ax.plot(np.asarray(when), guess, color=CHOSEN, linewidth=1.1, label="predicted")
-        return finish(ax, "", what, grid="y", legend="best")
-    ax = new_axes(width=4.4, height=4.4) if ax is None else ax
-    ax.scatter(truth, guess, s=14, color=BAR, alpha=0.6, linewidths=0, zorder=3)
-    ax.axline((float(np.nanmean(truth)),) * 2, slope=1, color=FAINT, linestyle="--", linewidth=1.0, label="equal")
-    return finish(ax, f"measured {what}", f"predicted {what}", grid="both", legend="upper left")

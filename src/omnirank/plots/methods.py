@@ -271,3 +271,44 @@ def plot_grid(table: pd.DataFrame, ax: Axes | None = None, *, label: str = "aver
     no_frame(ax)
     colour_scale(ax, image, label)
     return ax
+
+
+def plot_differences(x: pd.Series, y: pd.Series, ax: Axes | None = None) -> Axes:
+    """Draw two differences as one point per data set, such as the gains of two methods over a third.
+
+    Parameters
+    ----------
+    x, y : Series
+        By data set, named as the axes are to be called; data sets without both are left out.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.plots import plot_differences
+    >>> half = pd.Series({"iris": 0.1, "wine": -0.2}, name="half")
+    >>> ax = plot_differences(half, pd.Series({"iris": 0.2}, name="auto"))
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
+    ('half', ['iris'])
+    """
+    both = x.rename("x").to_frame().join(y.rename("y"), how="inner").dropna()
+    if both.empty:
+        raise DataError("no data set has both differences")
+    ax = new_axes(5.0, 4.5) if ax is None else ax
+    ax.axhline(0, color=GRID, zorder=1)
+    ax.axvline(0, color=GRID, zorder=1)
+    cells = both.to_numpy()
+    low, high = min(0.0, cells.min()), max(0.0, cells.max())
+    margin = 0.15 * (high - low) or 1.0
+    ends = (low - margin, high + margin)
+    ax.plot(ends, ends, color=GRID, linestyle="--", zorder=1)
+    ax.plot(both["x"], both["y"], "o", color=BAR, markersize=4.5, zorder=3)
+    names = short_names([str(name) for name in both.index])
+    for name, *place in zip(names, both["x"], both["y"], strict=True):
+        ax.annotate(
+            name, (place[0], place[1]), xytext=(4, 3), textcoords="offset points", fontsize="x-small", parse_math=False
+        )
+    ax.set_xlim(*ends)
+    ax.set_ylim(*ends)
+    return finish(ax, str(x.name), str(y.name), grid="both")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import check, choice, count
+from omnirank.core.parameters import check, choice, count, number
+from omnirank.core.ranking.certainty import CORRECTIONS, adjusted_p_values
 from omnirank.core.ranking.comparison import RankingComparison
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, there_are
@@ -25,6 +26,7 @@ from omnirank.plots.style import (
     name_rows,
     new_axes,
     rank_axis,
+    short_names,
 )
 
 if TYPE_CHECKING:
@@ -214,6 +216,52 @@ def plot_scores(
     return finish(ax, y="score", grid="y", legend="upper right")
 
 
+def plot_significance(
+    ranking: Ranking, ax: Axes | None = None, k: int = 30, *, alpha: float = 0.05, correction: str | None = "fdr"
+) -> Axes:
+    """Draw the p values of the k best features, on a scale on which small ones are far to the right.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        With p values (`omnirank.significance`).
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    k : int
+        Number of features.
+    alpha : float
+        Level, drawn as a line.
+    correction : {"fdr", "family-wise"} or None
+        How p values are corrected for the number of features, as in `Ranking.relevant`.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking.ranking import Ranking
+    >>> from omnirank.plots import plot_significance
+    >>> ranking = Ranking(["a", "b"], [0.5, 0.2], "unbiased", p_values=[0.0005, 0.5])
+    >>> plot_significance(ranking).collections[0].get_offsets()[:, 0].round(2).tolist()
+    [3.0, 0.3]
+    """
+    check("k", k, count(1))
+    check("alpha", alpha, number(above=0, below=1))
+    if ranking.p_values is None:
+        raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
+    shown = ranking.order[:k]
+    corrected = adjusted_p_values(ranking.p_values, correction)[shown]
+    ax = new_axes(width=5.8, height=1.2 + 0.24 * len(shown)) if ax is None else ax
+    values = -np.log10(np.maximum(corrected, SMALLEST_P))
+    colours = [BAR if p <= alpha else FAINT for p in corrected]
+    places = np.arange(len(shown))
+    ax.scatter(values, places, s=22, color=colours, zorder=3, clip_on=False)
+    ax.hlines(places, 0, values, color=colours, linewidth=1.4, alpha=0.6, zorder=2)
+    ax.axvline(-np.log10(alpha), color=CHOSEN, linewidth=1.2, linestyle="--", label=f"p = {alpha:g}", zorder=1)
+    name_rows(ax, [ranking.names[i] for i in shown])
+    ax.set_xlim(left=0)
+    how = CORRECTIONS[correction] if correction is not None else "not corrected"
+    cut = f"; below {SMALLEST_P:.0e} drawn as that" if (corrected < SMALLEST_P).any() else ""
+    return finish(ax, f"-log10 p ({how}{cut})", grid="x", legend="lower right")
+
+
 def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
     """Draw the intervals of the ranks of the first k features, the smallest mean rank at the top.
 
@@ -261,6 +309,74 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
     ax.legend(frameon=False, fontsize="small", ncols=max(1, min(3, int(wide / _ENTRY))), **place)
     return ax
+
+
+def plot_overlay(
+    first: Ranking, second: Ranking, ax: Axes | None = None, k: int = 20, *, labels: Sequence[str] | None = None
+) -> Axes:
+    """Draw the places of the k best features of two rankings, joined by lines.
+
+    Level lines say that the rankings agree. Features that are among the top k of one ranking only end at the bottom of
+    the other, with the rank that they have there.
+
+    Parameters
+    ----------
+    first, second : Ranking
+        Of the same features.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    k : int
+        Number of top features of each.
+    labels : sequence of two str, optional
+        Names of the rankings; by default their methods.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking.ranking import Ranking
+    >>> from omnirank.plots import plot_overlay
+    >>> a = Ranking(["a", "b", "c"], [3.0, 2.0, 1.0], "genie3")
+    >>> b = Ranking(["a", "b", "c"], [1.0, 3.0, 2.0], "relief")
+    >>> ax = plot_overlay(a, b, k=2)
+    >>> sorted(text.get_text() for text in ax.texts)
+    ['1  a', '2  b', '3  c', 'a  3', 'b  1', 'c  2', 'genie3', 'relief']
+    """
+    check("k", k, count(1))
+    if set(first.names) != set(second.names) or len(first) != len(second):
+        raise DataError("the rankings are not of the same features")
+    if labels is not None and len(labels) != 2:
+        raise ParameterError("labels", labels, "give a name for each of the two rankings")
+    heads = (first.method, second.method) if labels is None else tuple(labels)
+    sides = [dict(zip(one.names, one.ranks.tolist(), strict=True)) for one in (first, second)]
+    shown = list(dict.fromkeys([*first.top(k), *second.top(k)]))
+    places = [_places(side, shown, k) for side in sides]
+    depth = max(max(side.values()) for side in places)
+    ax = new_axes(width=5.8, height=1.0 + 0.24 * depth) if ax is None else ax
+    texts = dict(zip(shown, short_names(shown, 28), strict=True))
+    for name in shown:
+        ends = [places[0][name], places[1][name]]
+        inside = sides[0][name] <= k and sides[1][name] <= k
+        colour = BAR if inside else CHOSEN
+        ax.plot([0, 1], ends, color=colour, linewidth=1.3, alpha=0.75, marker="o", markersize=3.5)
+        for x, y, align, words in (
+            (-0.03, ends[0], "right", f"{sides[0][name]}  {texts[name]}"),
+            (1.03, ends[1], "left", f"{texts[name]}  {sides[1][name]}"),
+        ):
+            outside = (sides[0] if align == "right" else sides[1])[name] > k
+            ink = FAINT if outside else INK
+            ax.text(x, y, words, ha=align, va="center", fontsize="small", color=ink, parse_math=False)
+    for x, align, head in ((0, "right", heads[0]), (1, "left", heads[1])):
+        ax.text(x, -0.1, head, ha=align, va="bottom", color=INK, weight="bold", parse_math=False)
+    ax.set_xlim(-1.05, 2.05)
+    ax.set_ylim(depth + 0.7, -0.9)
+    return finish(ax)
+
+
+def _places(ranks: dict[str, int], shown: Sequence[str], k: int) -> dict[str, float]:
+    """Where the names of one side stand: at their ranks, those beyond the top below them, after a gap."""
+    beyond = sorted((name for name in shown if ranks[name] > k), key=lambda name: ranks[name])
+    top = min(k, len(ranks))
+    found = {name: float(ranks[name]) for name in shown if ranks[name] <= k}
+    return found | {name: top + 1.6 + np.float64(i).item() for i, name in enumerate(beyond)}
 
 
 def plot_explanation(

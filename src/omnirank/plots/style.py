@@ -150,7 +150,9 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     ['respon…A…g IC50)', 'respon…B…g IC50)']
     """
     plain = [printable(" ".join(str(name).split())) for name in names]
-    short = [name if len(name) <= longest else _without_middle(name, longest) for name in plain]
+    long = sorted({name for name in plain if len(name) > longest})
+    shortened = dict(zip(long, _shortened(long, longest), strict=True))
+    short = [shortened.get(name, name) for name in plain]
     places: dict[str, list[int]] = {}
     for i, text in enumerate(short):
         places.setdefault(text, []).append(i)
@@ -171,6 +173,36 @@ def printable(text: str) -> str:
     ('bell�', 'two\\nlines')
     """
     return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def _shortened(names: Sequence[str], longest: int) -> list[str]:
+    """Long names, all different, without their middle; or without what they begin and end with alike."""
+    start = _common_start(names)
+    end = _common_start([name[len(start) :][::-1] for name in names])[::-1]
+    kept = longest // 2
+    shows = all(min(len(name) - len(start), len(name) - len(end)) <= kept for name in names)
+    if len(names) < 2 or shows or len(start) + len(end) < longest // 3:
+        # what tells them apart is not in the middle, or they have little in common
+        return [_without_middle(name, longest) for name in names]
+    found = []
+    for name in names:
+        own = name[len(start) : len(name) - len(end)]
+        left = longest - len(own) - bool(start) - bool(end)
+        before = min(len(start), max(0, left // 2))
+        after = min(len(end), max(0, left - before))
+        first = start[:before] + "…" if before < len(start) else start
+        last = "…" + end[len(end) - after :] if after < len(end) else end
+        text = first + own + last
+        found.append(text if len(text) <= longest + 2 else _without_middle(text, longest))
+    return found
+
+
+def _common_start(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    first, last = min(names), max(names)
+    n = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:n]
 
 
 def _without_middle(name: str, longest: int) -> str:

@@ -15,6 +15,7 @@ from omnirank.core.ranking.certainty import (
 from omnirank.core.ranking.comparison import compare_rankings
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, top_of
+from omnirank.evaluation.conditional import told_by_another
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import (
     plot_fuji,
@@ -116,10 +117,17 @@ def significance(subject: Subject) -> Content:
     verb = "scores" if n == 1 else "score"
     sentence = f"{n} of {counted(len(ranking), 'feature')} {verb} significantly above chance."
     if ranking.p_given_others is not None:
-        n = int(p_value_columns(ranking.p_values, ranking.p_given_others)["adds"].sum())
-        expected += f" Relevant features that add something, which the other features do not tell: {n}."
+        expected += _what_they_add(subject)
     corrected = f"p_adjusted, corrected for {counted(len(ranking), 'test')} ({CORRECTION}), is at most {ALPHA}"
     return {"sentence": sentence + expected, "test": f"Test: {p_value_test(ranking)}. Significant: {corrected}."}
+
+
+def _what_they_add(subject: Subject) -> str:
+    """How many features tell something that the others do not, and which tell nothing that a certain one does not."""
+    n = int(p_value_columns(subject.ranking.p_values, subject.ranking.p_given_others)["adds"].sum())
+    told = {} if subject.data is None else told_by_another(subject.ranking, subject.data, 0, None)
+    named = "".join(f" {one} tells nothing that {other} does not." for one, other in list(told.items())[:_SHOWN])
+    return f" Relevant features that add something, which the other features do not tell: {n}.{named}"
 
 
 def p_value_test(ranking: Ranking) -> str:
