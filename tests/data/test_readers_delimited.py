@@ -67,6 +67,15 @@ def test_booleans_keep_their_spelling(read):
     np.testing.assert_array_equal(table.column(1), [1, -1, 0])
 
 
+def test_quotes_mean_text_where_the_header_quotes_some_names(read):
+    content = read('"a",b,"2"\n"1",5,"NA"\n"02",6,"x"\n"",7,\n')
+    assert content.names == ("a", "b", "2")
+    assert content.table.levels == (("", "02", "1"), None, ("NA", "x"))
+    np.testing.assert_array_equal(content.table.column(2), [0, 1, -1])
+    with pytest.raises(FileFormatError, match=r"line 3, column 1: numbers and text in 1 column \(first '2' in 'a'\)"):
+        read('"a",b\n1,5\n"2",6\n')
+
+
 @pytest.mark.parametrize("header", ['"a","b"', "a,b", '"a x",b', '"a,x",b', '"a", "b"', '"a""x",b'])
 def test_quotes_of_other_writers_mean_nothing(read, header):
     content = read(f'{header}\n"1","NA"\n"2",3\n')
@@ -153,6 +162,7 @@ def test_large_integers_and_exact_numbers(read):
         ('a,b\n"x,2\n', 2, None, "malformed"),
         ("a,b\n1,2\n3,inf\n", 3, 2, "column 'b': 'inf' is infinite"),
         ("a,b\n1,2\n3,many\n", 3, 2, "text in columns of numbers: 'many' (1 cell), first in 'b': missing=['many']"),
+        ("a\n1\n\n2\n", 3, None, "blank line in a file of one column"),
         ("a;b\n1;2\n", 1, None, "did you mean separator=';'?"),
         (b"a,b\n1,\0\n", 2, None, "NUL byte"),
     ],

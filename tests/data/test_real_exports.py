@@ -354,6 +354,17 @@ def test_notes_name_the_argument_that_cures_them(write):
 # -- what omnirank writes comes back ------------------------------------------------------------------------
 
 
+def test_texts_like_numbers_and_empty_rows_come_back(tmp_path):
+    from omnirank.data.write import write_csv
+
+    frame = pd.DataFrame({"a\nb": ["1,5", "2,5", "3,5", None], "w": ["1 kg", "2 kg", "<3", None], "x": [1, 2, 3, None]})
+    frame["c;d"] = ["p;q", "p", "q", None]
+    write_csv(om.Dataset(frame), tmp_path / "own.csv")
+    read = om.load(tmp_path / "own.csv")
+    assert read.feature_names == tuple(frame)
+    assert read.features.equals(om.Dataset(frame).features)
+
+
 def test_no_call_is_offered_where_each_setting_breaks_what_another_reads(tmp_path):
     """Decimal points in one column, points between thousands and decimal commas in another."""
     rows = "".join(f"{i}.5;{i + 1}.234,5;{'ab'[i % 2]}\n" for i in range(10, 40))

@@ -19,10 +19,11 @@ _LAST = re.compile(r"last\s*:\s*([0-9]{1,9})", re.ASCII)
 
 
 def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "columns") -> list[int]:
-    """Return the positions (from 0) of the chosen columns, in the order chosen, each once.
+    r"""Return the positions (from 0) of the chosen columns, in the order chosen, each once.
 
-    A string is, in this order: the exact name of a column; a list of choices separated by commas, each of them an
-    exact name, a position from 1 (``3``), a range (``17-30``, ``5-last``), the last column (``last``) or several (``last:14``), or a pattern with ``*``, ``?`` or
+    A string is, in this order: the exact name of a column; a regular expression after ``re:``; a list of
+    choices separated by commas, each of them an exact name, a position from 1 (``3``), a range (``17-30``,
+    ``5-last``), the last column (``last``) or several (``last:14``), or a pattern with ``*``, ``?`` or
     ``[]``. An integer is a position from 1. A sequence joins the choices of its members.
 
     Parameters
@@ -38,8 +39,8 @@ def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "colu
     --------
     >>> from omnirank.data.column_choice import choose_columns
     >>> names = ["id", "x1", "x2", "y1", "y2"]
-    >>> choose_columns("last:2", names), choose_columns("x*", names)
-    ([3, 4], [1, 2])
+    >>> choose_columns("last:2", names), choose_columns("x*", names), choose_columns(r"re:^y\d$", names)
+    ([3, 4], [1, 2], [3, 4])
     >>> choose_columns(["id", "2-3"], names)
     [0, 1, 2]
     """
@@ -78,6 +79,8 @@ def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], wh
         return [_position(int(part), len(names), what)]
     if part in positions:
         return [positions[part]]
+    if part.startswith("re:"):
+        return _by_expression(part, names, what)
     pieces = part.split(",")
     if len(pieces) > 1:
         return [i for piece in pieces for i in _choose(piece.strip(), names, positions, what)]
@@ -90,6 +93,17 @@ def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], wh
             raise ParameterError(what, part, "no column name matches this pattern")
         return matched
     raise ParameterError(what, part, f"there is no such column{similar_names(part, names, 'columns')}")
+
+
+def _by_expression(part: str, names: Sequence[str], what: str) -> list[int]:
+    try:
+        expression = re.compile(part.removeprefix("re:"))
+    except re.error as problem:
+        raise ParameterError(what, part, f"not a regular expression ({problem})") from None
+    matched = [i for i, name in enumerate(names) if expression.search(name)]
+    if not matched:
+        raise ParameterError(what, part, "no column name matches this expression")
+    return matched
 
 
 def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:

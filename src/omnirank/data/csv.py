@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, tee
 from pathlib import Path
@@ -48,6 +48,10 @@ _SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 # The line by which a file names its separator to a spreadsheet.
 _DECLARED = re.compile(rb'"?sep=([^\n])"?[^\w\n]*\n', re.IGNORECASE)
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan", "N/A", "n/a", "<NA>", "NULL", "null", "#N/A", "#NV", "#NA")
+# Before the text of a quoted cell, where quotes mean text: pandas does not tell which cells were quoted.
+_MARK = "\x1f"
+# A name that no other program quotes unless it quotes all names.
+PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _SHOWN = 60
 _SPACE = " \u00a0"
 # Rows by which columns of text are known before pandas reads them.
@@ -184,6 +188,9 @@ def read_frame(
         frame = file.frame(inexact)
         for i in inexact:
             frame[i] = _exact(frame[i])
+    if file.quotes_tell:
+        texts = [i for i in range(len(names)) if frame.dtypes[i].kind == "O"]
+        frame[texts] = frame[texts].map(lambda cell: file.unmarked(cell) if isinstance(cell, str) else cell)
     frame.columns = pd.Index(names)
     return frame
 
@@ -242,7 +249,7 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
         codes, counts = counted_texts[i]
         kind = kinds.get(i, "text")
         if kind == "text":
-            columns[i], levels[i] = _coded(codes, counts)
+            columns[i], levels[i] = _coded(file, codes, counts)
         elif kind == "date":
             seconds = iso_seconds(list(counts))
             assert seconds is not None
@@ -261,13 +268,14 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
     return replace(table, dates=frozenset(dates), rounded=frozenset(rounded))
 
 
-def _coded(codes: np.ndarray, texts: Collection[str]) -> tuple[np.ndarray, Levels]:
+def _coded(file: DelimitedText, codes: np.ndarray, texts: Iterable[str]) -> tuple[np.ndarray, Levels]:
     """Codes and levels of texts, in the order of their values where all are numbers."""
-    levels = sorted(texts)
+    cells = [file.unmarked(text) for text in texts]
+    levels = sorted(set(cells))
     if all(NUMBER.fullmatch(level) for level in levels):
         levels.sort(key=float)
     position = {level: code for code, level in enumerate(levels)}
-    return np.array([*(position[text] for text in texts), -1], np.int32)[codes], tuple(levels)
+    return np.array([*(position[cell] for cell in cells), -1], np.int32)[codes], tuple(levels)
 
 
 def text_counts_of(cells: pd.Series) -> tuple[np.ndarray, dict[str, int]]:
@@ -284,7 +292,9 @@ def text_counts_of(cells: pd.Series) -> tuple[np.ndarray, dict[str, int]]:
 class DelimitedText:
     """The text of a file and the errors that point into it; one pass over it finds names and number of rows.
 
-    Quotes protect separators and line ends, and mean nothing else.
+    Quotes protect separators, and most programs that write them mean nothing else. `write_csv` also writes text that
+    would be read as a number, a date or a missing cell in quotes. It quotes some of the plain names of the header then
+    and leaves others bare, as nobody else does: in such a file (``quotes_tell``) a quoted cell is text.
 
     Rows without any value are left out, and so are columns without name and value.
 
@@ -332,6 +342,7 @@ class DelimitedText:
     skip: int | None = None
     format: NumberFormat = field(default_factory=NumberFormat)
     source: Any = None
+    quotes_tell: bool = False
     last_line: int = 1
     n_rows: int = field(init=False)
 
@@ -343,11 +354,13 @@ class DelimitedText:
         self._start = self.skip or 0
         start, head, whole = tee(self.source.blocks(), 3)
         self._find_separator(next(start, (1, b""))[1])
-        lines, rows = self._first_rows(head)
+        lines, marked = self._first_rows(head)
         del start, head
-        if not rows:
+        if not marked:
             self.fail("the file is empty", 1)
-        titles = n_titles(rows) if self.skip is None else 0
+        rows = [[cell.removeprefix(_MARK) for cell in cells] for cells in marked]
+        self.quotes_tell = _are_partly_quoted(marked[0])
+        titles = n_titles(rows) if self.skip is None and not self.quotes_tell else 0
         if titles:
             skip = lines[titles - 1]
             title = " ".join(filter(None, rows[0]))[:_SHOWN]
@@ -364,14 +377,14 @@ class DelimitedText:
         self.last_line = max(1, self._start)
         self._n_columns = len(self.names)
         self._used = list(range(self._n_columns))
-        if self.header == "auto" and n_header and starts_with_units(rows[1:], self.missing):
+        if self.header == "auto" and n_header and not self.quotes_tell and starts_with_units(rows[1:], self.missing):
             self.fail(
                 f"the row below the names looks like units or more names: {setting('header', 2)} joins both, "
                 f"{setting('header', 1)} takes it as data. If each column is an example, transpose the table first",
                 lines[1] if len(lines) > 1 else None,
                 cure={"header": 2},
             )
-        self.n_rows = self._counted_rows(self._table(whole))
+        self.n_rows = self._counted_rows(self._blocks(whole))
         del whole
         self._leave_out_empty_columns()
         data, none = rows[n_header:], self.missing
@@ -407,11 +420,11 @@ class DelimitedText:
         )
 
     def _first_rows(self, blocks: Blocks) -> tuple[list[int], list[list[str]]]:
-        """The first rows, and the line in which each ends."""
+        """The first rows, with marks of quoted cells, and the line in which each ends."""
         lines: list[int] = []
         rows: list[list[str]] = []
         try:
-            for line, cells in islice(self._rows(self._table(blocks)), _FIRST_ROWS):
+            for line, cells in islice(self._rows(_marked(self._table(blocks), self.separator)), _FIRST_ROWS):
                 lines.append(line)
                 rows.append(cells)
         except FileFormatError:  # raised again where rows are counted, unless there is none before
@@ -432,10 +445,11 @@ class DelimitedText:
 
     def _named(self, first: list[str], line: int) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """Names of the columns, whether the first row holds them, and notes."""
-        # a name may be broken over lines
-        cells = [" ".join(cell.split()) if "\n" in cell else cell.strip(_SPACE) for cell in first]
+        cells = first
+        if not self.quotes_tell:  # a name may be broken over lines
+            cells = [" ".join(cell.split()) if "\n" in cell else cell.strip(_SPACE) for cell in first]
         header = self.header
-        if header == "auto":
+        if header == "auto" and not self.quotes_tell:
             numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
             header = not any(numbers)
             if not header and not all(n or cell in self.missing for n, cell in zip(numbers, cells, strict=True)):
@@ -447,9 +461,9 @@ class DelimitedText:
                     f"{found}: give {setting('header')} to say whether it holds the column names", line, odd, cure
                 )
         if not header:
-            self._unnamed = []
+            self.quotes_tell, self._unnamed = False, []
             return numbered_names(len(cells), "x"), False, ()
-        unnamed = [i for i, cell in enumerate(cells) if not cell]
+        unnamed = [i for i, cell in enumerate(cells) if not cell and not self.quotes_tell]
         notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
         self._unnamed = unnamed
         names = tuple(f"x{i + 1}" if i in unnamed else cell for i, cell in enumerate(cells))
@@ -508,8 +522,13 @@ class DelimitedText:
             line = before[0] - 1 + max(1, reader.line_num)
             self.fail(f"the quotes or cells are malformed ({problem})", line)
 
-    def _table(self, blocks: Blocks | None = None) -> Blocks:
-        for line, block in self.source.blocks() if blocks is None else blocks:
+    def _blocks(self, blocks: Blocks | None = None) -> Blocks:
+        """The text below the titles and the header, quoted cells marked where that tells."""
+        blocks = self._table(self.source.blocks() if blocks is None else blocks)
+        return _marked(blocks, self.separator) if self.quotes_tell else blocks
+
+    def _table(self, blocks: Blocks) -> Blocks:
+        for line, block in blocks:
             if line <= self._start:
                 parts = block.split(b"\n", self._start - line + 1)
                 line, block = line + len(parts) - 1, parts[-1]
@@ -517,6 +536,10 @@ class DelimitedText:
                 block = self._empty.sub(b"", block)
             if block:
                 yield line, block
+
+    def unmarked(self, text: str) -> str:
+        """Return a cell as it is in the file."""
+        return text.removeprefix(_MARK) if self.quotes_tell else text
 
     def numbers(self, cells: pd.Series) -> np.ndarray:
         """Return the cells of a column of numbers as floats."""
@@ -533,10 +556,12 @@ class DelimitedText:
         self, as_text: set[int], n_rows: int | None, only: Iterable[int] | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield the cells as pandas types them, so many rows at a time (None: all), of all or only some columns."""
+        if self._n_columns == 1:
+            self._refuse_blank_lines()
         chosen = self._used if only is None else sorted(only)
         try:
             frames: Any = pd.read_csv(  # type: ignore[call-overload]
-                io.BufferedReader(BlockStream(self._table())),
+                io.BufferedReader(BlockStream(self._blocks())),
                 sep=self.separator,
                 header=None,
                 names=list(range(self._n_columns)),
@@ -563,6 +588,15 @@ class DelimitedText:
                 raise
             self.fail(f"the cells cannot be read ({str(problem).strip()[:200]})", None)
 
+    def _refuse_blank_lines(self) -> None:
+        blank = None
+        for first_line, block in self._blocks():
+            for line, text in enumerate(block.split(b"\n")[:-1], start=first_line):
+                if not text.strip(b" "):
+                    blank = blank or line
+                elif blank is not None:
+                    self.fail("a blank line in a file of one column: write NA for a missing cell", blank)
+
     # -- errors that point into the file --------------------------------------------------------------
 
     def fail(
@@ -578,10 +612,10 @@ class DelimitedText:
 
     def _line_of(self, column: int, wanted: Callable[[str], bool]) -> tuple[int, str]:
         """The line and the text of the first cell of a column that is wanted."""
-        for line, cells in self._rows(self._table()):
+        for line, cells in self._rows(self._blocks()):
             cell = cells[self._used[column]]
             if cell not in self.missing and wanted(cell):
-                return line, cell
+                return line, self.unmarked(cell)
         return 1, ""
 
     def refuse_infinite(self, column: int) -> NoReturn:
@@ -592,11 +626,11 @@ class DelimitedText:
 
     def _refuse_texts(self, columns: Mapping[int, Mapping[str, int]], points: bool) -> NoReturn:
         """Raise the error about texts in columns of numbers, of which it is known how often each occurs."""
-        texts = {self.names[i]: own for i, own in columns.items()}
+        texts = {self.names[i]: {self.unmarked(t): n for t, n in own.items()} for i, own in columns.items()}
         diagnosis = Diagnosis(texts, self.format, points)
         first = diagnosis.faults[0]
         column = self.names.index(first.column)
-        line, _ = self._line_of(column, lambda text: text.strip(" ") == first.text.strip(" "))
+        line, _ = self._line_of(column, lambda text: self.unmarked(text).strip(" ") == first.text.strip(" "))
         self.fail("; ".join(f.problem for f in diagnosis.faults), line, self._used[column], diagnosis.cure)
 
     def kinds_of(self, columns: Mapping[int, TextKinds], points: bool = False) -> dict[int, str]:
@@ -627,3 +661,27 @@ def is_float(text: str) -> bool:
         return True
     except ValueError:
         return False
+
+
+def _are_partly_quoted(names: list[str]) -> bool:
+    """Whether some plain names are quoted and others are bare, as `write_csv` does where quotes mean text."""
+    bare = [name.strip(" ") for name in names if not name.startswith(_MARK)]
+    if not bare or any(not name or NUMBER.fullmatch(name) for name in bare):
+        return False
+    return any(name.startswith(_MARK) and PLAIN_NAME.fullmatch(name[1:]) for name in names)
+
+
+def _marked(blocks: Blocks, separator: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the blocks with a mark before the text of every quoted cell."""
+    inside, sign = False, separator.encode()
+    for line, block in blocks:
+        first, *parts = block.split(b'"')
+        marked, before = [first], first if inside else b"\n" + first
+        for part in parts:
+            text = before if sign == b" " else before.rstrip(b" ")
+            starts = not inside and text.endswith((b"\n", sign))
+            # within quotes, a quote is doubled: it closes the cell and opens it again
+            inside = starts or (not inside and not before)
+            marked.append(_MARK.encode() + part if starts else part)
+            before = part
+        yield line, b'"'.join(marked)

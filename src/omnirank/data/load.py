@@ -63,9 +63,17 @@ _READING = (
     *("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator"),
     *("sheet", "skip", "decimal", "thousands", "censored"),
 )
-
-
 # Endings of files that are no tables, and what to do with them.
+_NO_DATA = {
+    ".json": "data are not read from JSON; a ranking is read by om.Ranking.load, omnirank report and compare-rankings",
+    ".omr": "a model is no data: om.load_model and omnirank predict read it",
+    ".sql": "statements of SQL are no data: give the URL of the database (sqlite:///FILE.db), or a CSV file",
+    **dict.fromkeys(
+        (".db", ".db3", ".sqlite", ".sqlite3"), "a database of SQLite is named by its URL, sqlite:///{path}"
+    ),
+}
+
+
 def load(
     path: PathLike | AnnotatedLike,
     target: ColumnChoice | None = None,
@@ -327,6 +335,8 @@ def reader_of(path: Path, separator: str | None = None) -> Reader:
         return DELIMITED
     if ending in (".db", ".db3", ".sqlite", ".sqlite3"):
         raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
+    if ending in _NO_DATA:
+        raise ParameterError(f"{path.name}: {_NO_DATA[ending].format(path=path)}")
     best = _separator_in(path)
     problem = f"the ending {ending!r} is none of {', '.join([*READERS, _ANNOTATED])}"
     if best:

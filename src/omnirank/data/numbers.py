@@ -160,7 +160,7 @@ class TextKinds:
         texts = {text: counts[text] for text, value in zip(counts, self.values, strict=True) if value is None}
         self.numbers |= len(texts) < len(counts)
         self.infinite |= math.inf in self.values or -math.inf in self.values
-        if texts:
+        if texts:  # quoted ones, which have a mark, are no dates
             self.dates = self.dates and iso_seconds(list(texts)) is not None
         if self.format.censored != "error":
             self.n_censored += sum(n for text, n in counts.items() if is_censored(text) and text not in texts)
@@ -222,7 +222,8 @@ class Diagnosis:
     def __post_init__(self) -> None:
         self._convention()
         self._censored()
-        self._marks(self._left(self.columns))
+        left = self._left(self.columns)
+        self._marks(left if left or self.faults else self.columns)  # quoted numbers where quotes mean text
 
     @property
     def cure(self) -> dict[str, Any]:

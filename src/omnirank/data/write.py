@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import DataError, DataWarning, setting
+from omnirank.core.errors import DataError
 from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER, quote
 from omnirank.data.columns import iso_seconds, iso_texts
-from omnirank.data.csv import MISSING_CELLS, is_float
+from omnirank.data.csv import MISSING_CELLS, PLAIN_NAME, is_float
 from omnirank.data.dataset import Dataset
 from omnirank.data.files import number_names, numbered
 from omnirank.data.hierarchy.clus import declared_entries, label_cells
 from omnirank.data.mulan import relation_with_labels
-from omnirank.data.notes import caller_outside
 from omnirank.data.numbers import looks_like_number
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
@@ -186,8 +184,9 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
     """Write a data set as a CSV file (gzipped where it ends in .gz), its target last; missing cells are empty.
 
     Numbers and dates are written so that reading gives the same bits; labels are 0 and 1, levels text. Where a level
-    would be read as a number or a date, a warning names the columns for ``nominal=``. A label hierarchy, and a level
-    that would be read as a missing cell, do not fit a CSV file.
+    would be read as a number, a date or a missing cell, nominal cells are quoted, and so is a name of the header, by
+    which :func:`omnirank.load` knows that quotes mean text here. Other programs read the same cells as ever. A label
+    hierarchy does not fit a CSV file.
 
     Parameters
     ----------
@@ -221,13 +220,17 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
     texts = [None if lev is None else _texts(name, lev) for name, lev in zip(names, levels, strict=True)]
     # labels and classes that are whole numbers come back as they are
     numbers = {i for i in range(n, len(names)) if _are_whole(levels[i]) or levels[i] is LABEL_LEVELS}
-    nominal = {i: own for i, own in enumerate(texts) if own is not None and i not in numbers}
-    _warn_of_misread(names, nominal)
+    nominal = {i for i, known in enumerate(texts) if known is not None and i not in numbers}
+    tell = any(_is_misread(text) for i in nominal for text in texts[i] or ()) or any(map(_is_misread_name, names))
     missing = "NA" if len(names) == 1 or _may_have_empty_row(table) else ""  # a line without a value is no row
-    cells = [None if known is None else [*map(_quoted, known), missing] for known in texts]
+    cells = [
+        None if known is None else [*(_quoted(text, tell and i in nominal) for text in known), missing]
+        for i, known in enumerate(texts)
+    ]
+    header = _header(names, nominal) if tell else [_quoted(name, False) for name in names]
     try:
         with replacing(path) as file:
-            file.write(f"{','.join(map(_quoted, names))}\n".encode())
+            file.write(f"{','.join(header)}\n".encode())
             for part in _lines(table, cells, partial(_csv_numbers, table, missing)):
                 file.write(part.encode())
     except UnicodeEncodeError as problem:
@@ -244,34 +247,37 @@ def _are_whole(levels: Levels | None) -> bool:
     return levels is not None and all(isinstance(level, int) and not isinstance(level, bool) for level in levels)
 
 
-def _warn_of_misread(names: Sequence[str], nominal: Mapping[int, Sequence[str]]) -> None:
-    """Warn of cells that are read as they are meant with further arguments only; an error where none helps."""
-    for i, texts in nominal.items():
-        for text in texts:
-            if text.strip(" ") in MISSING_CELLS:
-                raise DataError(f"column {names[i]!r}: the level {text!r} would be read as a missing cell: {_INSTEAD}")
-    for name in names:
-        if not name or name != name.strip(" \u00a0") or "\n" in name:
-            raise DataError(f"the column name {name!r} would not come back from a CSV file: {_INSTEAD}, or rename it")
-    how = [setting("header", True)] if any(NUMBER.fullmatch(name) for name in names) else []
-    if misread := [names[i] for i, texts in nominal.items() if any(map(_is_misread, texts))]:
-        how.append(setting("nominal", misread))
-    if how:
-        text = f"names or levels look like numbers or dates: {' and '.join(how)} reads the CSV file as it is meant"
-        warnings.warn(text, DataWarning, stacklevel=caller_outside())
-
-
 def _is_misread(text: str) -> bool:
-    """Whether a cell would not be read as text."""
-    return is_float(text) or looks_like_number(text) or iso_seconds([text]) is not None
+    """Whether a bare cell would not be read as text."""
+    is_number = is_float(text) or looks_like_number(text)
+    return is_number or text.strip(" ") in MISSING_CELLS or iso_seconds([text]) is not None
 
 
-def _quoted(text: str) -> str:
+def _is_misread_name(name: str) -> bool:
+    return not name or name != name.strip(" \u00a0") or "\n" in name or NUMBER.fullmatch(name) is not None
+
+
+def _quoted(text: str, always: bool) -> str:
     """The text as a cell, in quotes where it has to be."""
     if "\r" in text or "\0" in text:
         raise DataError(f"a CSV file cannot hold the line end or NUL in {text!r}: {_INSTEAD}")
     bare = text == text.strip() and not any(c in text for c in ',"\n') and not text.startswith("\ufeff")
-    return text if bare else '"' + text.replace('"', '""') + '"'
+    return text if bare and not always else '"' + text.replace('"', '""') + '"'
+
+
+def _header(names: Sequence[str], nominal: Collection[int]) -> list[str]:
+    """The names, some plain ones in quotes and some bare: quotes mean text in this file."""
+    cells = [_quoted(name, _is_misread_name(name)) for name in names]
+    bare = [i for i, cell in enumerate(cells) if cell[:1] != '"']
+    plain = [i for i in bare if PLAIN_NAME.fullmatch(names[i])]
+    if len(bare) < 2 or not plain:
+        raise DataError(
+            f"a CSV file of columns with these names ({', '.join(map(repr, names[:3]))}, ...) cannot keep text that "
+            f"looks like numbers or missing cells: {_INSTEAD}, or rename columns"
+        )
+    marked = next((i for i in plain if i in nominal), plain[0])
+    cells[marked] = _quoted(names[marked], True)
+    return cells
 
 
 def _csv_numbers(table: Table, missing: str, values: np.ndarray, i: int) -> list[str]:

@@ -181,4 +181,4 @@ def _arrow(cells: pd.Series, kind: str, pyarrow: Any, file: DelimitedText) -> An
         seconds = iso_seconds(list(counts))
         assert seconds is not None
         return pyarrow.array(moments(np.append(seconds, np.nan)[codes]))
-    return pyarrow.array(cells, pyarrow.string(), from_pandas=True)
+    return pyarrow.array(cells.map(file.unmarked, na_action="ignore"), pyarrow.string(), from_pandas=True)

@@ -19,6 +19,7 @@ from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataWarning, setting
 from omnirank.core.text import counted
 from omnirank.data.notes.leaks import leaking_features
+from omnirank.data.notes.order import order_note
 from omnirank.data.numbers import NumberFormat, is_censored, looks_like_number, unit_of
 from omnirank.data.resampling import copies_note
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_made_up
@@ -57,7 +58,7 @@ class Remarks:
         if self._traps is None:
             self._traps = find_traps(dataset.features, dataset.target)
             if dataset.given_groups is None:
-                self._dependent = copies_note(dataset.groups)
+                self._dependent = copies_note(dataset.groups) + order_note(dataset.features, dataset.target)
         supervised = dataset.target is not None
         told = [trap for trap in self._traps if supervised or not trap.of_target]
         return (
