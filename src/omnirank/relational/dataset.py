@@ -584,7 +584,7 @@ class RelationalDataset(PickledWithoutCaches):
         for name in names:
             if name not in self.database.relations:
                 raise DataError(f"there is no relation {name!r}{did_you_mean(name, self.feature_names)}")
-        database = Database(self.database.objects, {name: self.database.relations[name] for name in names})
+        database = self.database.restricted(names)
         modes = None if self.modes is None else {name: ways for name, ways in self.modes.items() if name in names}
         return replace(self, database=database, modes=modes)
 
