@@ -5,7 +5,8 @@ adds share the reward of the node. What the node inherits was paid above. With f
 
     Symbolic(r) = 1/|Ens| sum_T sum_N P[r | N] |E(N)| / |E|,    Genie3(r) = 1/|Ens| sum_T sum_N P[r | N] h*(N)
 
-where P[r | N] is the share of relation r among the steps of the new part: those after the longest common prefix of the
+and unbiased(r) with the out-of-bag covariance h(N) of `omnirank.ensembles.unbiased` in place of h*(N). Here P[r | N] is
+the share of relation r among the steps of the new part: those after the longest common prefix of the
 test's path and of the path that N inherits. At least the last step is new: a path that is inherited as a whole is paid
 for its last step again, as a column that is tested again is in a single table.
 
@@ -30,7 +31,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.ranking.ranking import Ranking
@@ -59,7 +60,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_OF_TESTS = ("genie3", "symbolic")
+_OF_RESIDUALS = ("genie3", "symbolic")
+_OF_TESTS = ("unbiased", *_OF_RESIDUALS)
 IMPORTANCES = (*_OF_TESTS, "permutation")
 
 BY = ("relation", "column", "link", "table", "aggregate", "feature")
@@ -81,7 +83,7 @@ class Credits(NamedTuple):
 def tree_credits(
     tree: Tree,
     features: Sequence[Feature],
-    importance: str = "genie3",
+    rewards: np.ndarray,
     share: str = "new",
     ties: Ties | None = None,
 ) -> Credits:
@@ -93,14 +95,13 @@ def tree_credits(
         The tree.
     features : sequence of Feature
         What it tests, by number.
-    importance : {"genie3", "symbolic"}
-        The reward of a node: how much impurity the test takes away, h*, or the share of examples that reach the node.
+    rewards : ndarray
+        The reward of each node.
     share : {"new", "all"}
         Who shares it: the steps that the node adds, or all steps of its path.
     ties : dict, optional
         For each node the features that share its credit; by default the one tested has it all.
     """
-    rewards = tree.gain if importance == "genie3" else tree.weight / tree.weight[0]
     parent = parents_of(tree)
     found = Credits(defaultdict(float), defaultdict(float), np.zeros(len(features)), defaultdict(float))
     for node in np.flatnonzero(~tree.is_leaf).tolist():
@@ -183,12 +184,14 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     Parameters
     ----------
-    importance : {"genie3", "symbolic", "permutation"}
-        What a test is worth: how much impurity it takes away, or the share of examples that reach it. Both are
-        computed; this one is ``ranking_``. "permutation" does not look at tests: it is how much the out-of-bag error of
-        a tree grows when the values of a relation, or the ends of a link, are permuted (see
+    importance : {"unbiased", "genie3", "symbolic", "permutation"}
+        What a test is worth: how much impurity it takes away among out-of-bag examples, so that noise scores 0 on
+        average however many tests it offers (without target: but for what a test tells of its own feature); how much it
+        takes away among the examples that chose it, as in published rankings; or the share of examples that reach it.
+        All are computed; this one is ``ranking_``. "permutation" does not look at tests: it is how much the out-of-bag
+        error of a tree grows when the values of a relation, or the ends of a link, are permuted (see
         :mod:`omnirank.relational.permutation`). It ranks relations, columns, links and tables, a table by permuting all
-        its relations at once, and needs bagging or random forests.
+        its relations at once. It and "unbiased" need bagging or random forests.
     by : {"relation", "column", "link", "table", "aggregate", "feature"}
         What ``ranking_`` ranks. "column" are the relations that hold values, "link" those that only link tables:
         they take credit from the columns behind them, so that their scores depend on how the database is cut into
@@ -252,7 +255,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     3
     """
 
-    importance: str = "genie3"
+    importance: str = "unbiased"
     by: str = "relation"
     ensemble: str = "bagging"
     n_trees: int = 50
@@ -296,8 +299,12 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
-        if self.ensemble == "boosting" and (self.importance == "permutation" or self.supervision not in ("auto", 1)):
-            advice = "permutation scores and unlabelled examples need 'bagging' or 'random-forest'"
+        boosts = self.ensemble == "boosting"
+        if boosts and self.importance not in _OF_RESIDUALS:
+            advice = f"its trees have no out-of-bag examples: set {setting('importance', 'genie3')}"
+            raise ParameterError("ensemble", self.ensemble, advice)
+        if boosts and self.supervision not in ("auto", 1):
+            advice = "unlabelled examples need 'bagging' or 'random-forest'"
             raise ParameterError("ensemble", self.ensemble, advice)
         if not check_relational(X, "RelationalRanker").database.relations:
             raise DataError("the database holds no relation: there is nothing to rank; check what was read or left out")
@@ -307,7 +314,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         self.model_ = self._learner(entropy, X.target is not None).fit(X, y, sample_weight)
         self.task_ = X.task
         self._used_bias = self._bias(X)
-        self._rows = {name: self._rows_of(X, name) for name in _OF_TESTS}
+        self._rows = {name: self._rows_of(X, name) for name in (_OF_RESIDUALS if boosts else _OF_TESTS)}
         if self.importance == "permutation":
             self._rows[self.importance] = self._permuted_rows(X, sample_weight, entropy)
         self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
@@ -359,7 +366,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         level = self.supervision if has_target or self.supervision != 1 else 0
         given |= {} if boosts else {"ensemble": self.ensemble, "supervision": level}
         learner: RelationalLearner = RelationalBoosting(**given) if boosts else RelationalForest(**given)
-        learner._with_ties, learner._may_cluster = self.tie_break == "share", not boosts
+        learner._ranked_by, learner._may_cluster = self.tie_break, not boosts
         # as in rankings of one table, nodes without labels are split too
         learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random", "min_labelled_leaf": 0}
         return learner
@@ -372,9 +379,14 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         # boosting grows no tree where there is nothing to learn
         nothing = Credits({}, {}, np.zeros(len(features)), {})
         relations = dataset.database.relations
-        grown = zip(trees, self.model_._ties, strict=True)
-        paid = [tree_credits(tree, features, importance, self.share, ties) for tree, ties in grown] or [nothing]
-        if importance in (self.importance, _OF_TESTS[0]):
+        rewards = {
+            "unbiased": lambda tree, of: of.confirmed,
+            "genie3": lambda tree, of: tree.gain,
+            "symbolic": lambda tree, of: tree.weight / tree.weight[0],
+        }[importance]
+        grown = zip(trees, self.model_._paid, strict=True)
+        paid = [tree_credits(t, features, rewards(t, of), self.share, of.ties) for t, of in grown] or [nothing]
+        if importance == "genie3":
             self.interchangeable_ = _interchangeable(paid)
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
         by_relation = averaged(credit_rows([found.relations for found in paid], tuple(relations)), together)
