@@ -1,4 +1,4 @@
-"""Rankings of relations: a single table, a known truth, stages, files, and who is paid for a test."""
+"""Rankings of relations: a single table, a known truth, files, and who is paid for a test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 from omnirank.relational.kernels.groups import same_halves
 from omnirank.relational.paths import Feature, Step, new_steps
-from omnirank.relational.ranker import averaged, tree_credits
+from omnirank.relational.ranker import tree_credits
 from omnirank.trees.tree import Tree
 
 MOVIES = om.datasets.make_movies(random_state=0)
@@ -134,7 +134,7 @@ def test_existence_is_tested_at_0_only():
     assert model.score(data) > 0.75
 
 
-def test_rankings_and_stages_fit_together():
+def test_rankings_fit_together():
     ranker = RelationalRanker(n_trees=6, random_state=0).fit(MOVIES)
     assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "feature"]
     relations = MOVIES.database.relations
@@ -142,11 +142,6 @@ def test_rankings_and_stages_fit_together():
     apart = ranker.rankings_["column"].scores.sum() + ranker.rankings_["link"].scores.sum()
     for by in ("relation", "table", "aggregate", "feature"):
         assert ranker.rankings_[by].scores.sum() == pytest.approx(apart)
-        stages = ranker.staged_scores(by=by)
-        assert stages.shape == (6, len(ranker.rankings_[by]))
-        np.testing.assert_allclose(stages.iloc[-1], ranker.rankings_[by].scores, rtol=1e-12, atol=1e-15)
-    fewer = RelationalRanker(n_trees=2, random_state=0).fit(MOVIES)
-    np.testing.assert_allclose(ranker.staged_scores().loc[2], fewer.ranking_.scores, rtol=1e-12, atol=1e-15)
     assert (ranker.ranking_.standard_errors > 0).any()
 
 
@@ -157,8 +152,6 @@ def test_boosting_averages_the_classes_of_an_iteration():
     assert [len(together) for together in model.trees_] == [3, 3, 3]
     shares = [sum(tree.weight[~tree.is_leaf]) / tree.weight[0] for tree in model._trees()]
     assert ranker.ranking_.scores.sum() == pytest.approx(np.mean(shares))
-    stages = ranker.staged_scores()
-    np.testing.assert_allclose(stages.iloc[-1] / 3, ranker.ranking_.scores)  # sums over iterations
 
 
 def test_rankings_merge_and_come_back_from_files(tmp_path):
@@ -211,9 +204,8 @@ def test_what_is_refused():
         RelationalRanker().fit(om.datasets.load_sample("iris"))
     with pytest.raises(DataError, match="needs a target"):
         RelationalRanker("genie3", ensemble="boosting").fit(replace(MOVIES, target=None))
-    for importance in ("unbiased", "permutation"):
-        with pytest.raises(ParameterError, match="importance='genie3'"):
-            RelationalRanker(importance, ensemble="boosting").fit(MOVIES)
+    with pytest.raises(ParameterError, match="importance='genie3'"):
+        RelationalRanker(ensemble="boosting").fit(MOVIES)
     with pytest.raises(ParameterError, match="'bagging' or 'random-forest'"):
         RelationalRanker("genie3", ensemble="boosting", supervision=0.5).fit(MOVIES)
     with pytest.raises(DataError, match="holds no relation"):
@@ -284,10 +276,6 @@ def test_new_part():
     assert new_steps((STARS, NATION), (STARS, NATION, NAME)) == range(1, 2)  # inherited as a whole: its last step
     assert new_steps((STARS,), (STARS,)) == range(1)  # as a column that is tested again
     assert new_steps((STARS, NATION), (Step("stars", ((1, 0),)), NATION)) == range(2)  # another binding
-
-
-def test_trees_of_an_iteration_are_averaged():
-    assert averaged([[1.0, 0.0], [3.0, 2.0], [0.0, 0.0], [2.0, 4.0]], 2).tolist() == [[2.0, 1.0], [1.0, 2.0]]
 
 
 # -- equal tests ---------------------------------------------------------------------------------------
