@@ -136,7 +136,7 @@ def relational_method(name: str | None) -> str:
     from omnirank.core.errors import ParameterError
     from omnirank.core.registry import get_method, methods
 
-    chosen = get_method(name or "relational-genie3")
+    chosen = get_method(name or "relational-unbiased")
     if chosen.data != "relational":
         relational = ", ".join(method.name for method in methods(data="relational"))
         raise ParameterError(f"method {chosen.name!r} ranks the columns of one table; of several: {relational}")

@@ -362,8 +362,12 @@ def _existing(given: Any) -> Path:
         raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
     path = Path(given)
     if path.is_dir():
-        several = "omnirank features (RelationalFeatures) makes one table of several, om.open_shards one of its parts"
+        several = "RelationalDataset.from_folder reads several tables, om.open_shards one table in parts"
         raise DataError(f"{str(path)!r} is a folder: give one file of it; {several}")
+    if "://" in str(given):
+        raise DataError(f"{given!r} names a database: RelationalDataset.from_database reads it")
+    if str(path) == "-":
+        raise DataError("data are not read from the standard input: give a file")
     if not path.exists():
         raise DataError(f"there is no file {str(path)!r}{files_like(path)}")
     return path

@@ -11,6 +11,7 @@ from scipy import sparse
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
+from omnirank.data.table import Table
 from omnirank.ensembles.pair_test import pair_p_values
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingPlan
@@ -86,7 +87,7 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     scores = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
     if scores.undefined or grown.feature[0] < 0:
         return scores
-    bags = _rows_by_node(plan, grown, unseen, described)
+    bags = rows_by_node(grown, plan.dataset.features, plan.cells, unseen, plan.weight, described.shares)
     tests = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
     tests = tests[tests > 0]
     first, last = bags[1].first[tests], bags[1].last[tests]
@@ -113,14 +114,16 @@ class _Contributed(NamedTuple):
     in_bag: np.ndarray
 
 
-def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, described: DescribedParts) -> tuple[Any, ...]:
-    """Rows in the bag and out of it, by the nodes that they reach; the latter again with what each counts for."""
+def rows_by_node(
+    grown: Any, table: Table, cells: Any, unseen: np.ndarray, weight: np.ndarray, shares: np.ndarray | None
+) -> tuple[Any, Any, Any]:
+    """Return rows in the bag and out of it by the nodes that they reach, the latter again with what each counts for."""
     from omnirank.ensembles.kernels.unbiased import NodeRows
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    starts, ends, ordered = route(grown, plan.dataset.features, unseen, plan.cells)
-    outside = NodeRows(starts, ends, ordered, plan.weight[ordered])
-    counted = outside if described.shares is None else outside._replace(row_weight=described.shares[ordered])
+    starts, ends, ordered = route(grown, table, unseen, cells)
+    outside = NodeRows(starts, ends, ordered, weight[ordered])
+    counted = outside if shares is None else outside._replace(row_weight=shares[ordered])
     return NodeRows(first, last, rows, grown.row_weight), outside, counted
 
 

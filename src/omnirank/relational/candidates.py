@@ -209,9 +209,12 @@ class Candidates:
         self.example_types = example_types
         self.bias = bias
         # kept with the database: many inherited paths lead to the same steps and features, and so do other fits
-        joins = example_types, repr(bias.modes)
+        joins = tuple(database.relations), example_types, repr(bias.modes)
         self._steps = database.caches.steps.setdefault(joins, {})
-        self._features = database.caches.features.setdefault((example_types, bias.chains), {})
+        # where the examples have a table, their columns are in it
+        self._own_tables = {other.table for other in database.relations.values()} & set(example_types)
+        chains = example_types, frozenset(self._own_tables), bias.chains
+        self._features = database.caches.features.setdefault(chains, {})
         self._places = {name: place for place, name in enumerate(database.relations)}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -393,15 +396,14 @@ class Candidates:
         if single:
             return
         for variable in values:
-            for name in _innermost(variables[variable].kind, n_fresh, self.database.relation(step.relation).is_bag):
+            for name in _innermost(variables[variable].kind, n_fresh):
                 if name in allowed:
                     yield _Chain(variable, (name,), "nominal" if name == "mode" else "numeric", False)
 
     def _is_own_column(self, step: Step) -> bool:
         """Whether a step leads to a value in the example's own row."""
         relation = self.database.relation(step.relation)
-        tables = {other.table for other in self.database.relations.values()} & set(self.example_types)
-        ours = not tables or relation.table in tables
+        ours = not self._own_tables or relation.table in self._own_tables
         whole = {variable for _, variable in step.bound} == set(range(len(self.example_types)))
         return ours and whole and not relation.is_link and self._index(step).is_functional
 
@@ -415,9 +417,9 @@ def _joins(known: Component, component: Component) -> bool:
     return known.kind == component.kind and known.kind != "numeric" and known.type == component.type
 
 
-def _innermost(kind: Kind, n_fresh: int, is_bag: bool) -> tuple[str, ...]:
-    """Aggregates of the values of a variable; those of the only free place of a set of facts are all different."""
-    different = ("count_unique",) if n_fresh > 1 or is_bag else ()
+def _innermost(kind: Kind, n_fresh: int) -> tuple[str, ...]:
+    """Aggregates of the values of a variable; those of the only free place are all different."""
+    different = ("count_unique",) if n_fresh > 1 else ()
     return different + {"object": (), "nominal": ("mode",), "numeric": _OUTER}[kind]
 
 

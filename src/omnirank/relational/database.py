@@ -78,11 +78,9 @@ class Relation:
         Its places.
     facts : tuple of ndarray
         One array per component, all of the same length: int32 codes of objects and levels, float64 numbers. Facts are
-        all different (unless it is a bag) and in lexicographic order: the order of rows in a file changes nothing.
+        all different and in lexicographic order: the order of rows in a file changes nothing.
     times : ndarray or None
         When each fact was known, in the units of the examples' times (inf: not known when); None: always.
-    is_bag : bool
-        Whether a fact may stand there several times.
     """
 
     name: str
@@ -91,7 +89,6 @@ class Relation:
     components: tuple[Component, ...]
     facts: tuple[np.ndarray, ...]
     times: np.ndarray | None = None
-    is_bag: bool = False
 
     @property
     def n_facts(self) -> int:
@@ -215,7 +212,7 @@ class ValueCache(Generic[Kept]):
 
 @dataclass(eq=False)
 class Caches:
-    """What was computed from a database, shared by features, fits and folds.
+    """What was computed from a database and from parts of its relations, shared by features, fits and folds.
 
     Attributes
     ----------
@@ -226,9 +223,9 @@ class Caches:
     vocabulary : Vocabulary or None
         Names of steps.
     steps : dict
-        For example types and rules of joining, the steps that continue a path.
+        For the relations, example types and rules of joining, the steps that continue a path.
     features : dict
-        For example types and aggregates, the features of a path.
+        For the tables of the examples and aggregates, the features of a path.
     values : ValueCache of Values
         Values of features by object.
     blocks : ValueCache of CodedBlock
@@ -292,6 +289,21 @@ class Database:
         except KeyError:
             hint = did_you_mean(name, list(self.relations))
             raise DataError(f"the database has no relation {name!r}{hint}") from None
+
+    def restricted(self, names: Sequence[str]) -> Database:
+        """Return the database with some of its relations only, in this order; both keep what is computed from either.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> database = om.datasets.make_movies(random_state=0).database
+        >>> part = database.restricted(["ratings_stars"])
+        >>> list(part.relations), part.caches.values is database.caches.values
+        (['ratings_stars'], True)
+        """
+        part = Database(self.objects, {name: self.relations[name] for name in names})
+        object.__setattr__(part, "caches", replace(self.caches, vocabulary=None))
+        return part
 
     def n_objects(self, kind: str) -> int:
         """Return the number of objects of a type."""
@@ -366,10 +378,8 @@ def unique_order(codes: Sequence[np.ndarray]) -> np.ndarray | None:
     return order if _increase(tuple(code[order] for code in codes)) else None
 
 
-def sorted_facts(
-    arrays: Facts, times: np.ndarray | None = None, as_bag: bool = False
-) -> tuple[Facts, np.ndarray | None]:
-    """Return facts in lexicographic order, each once (but in a bag), with the earliest time at which it was known.
+def sorted_facts(arrays: Facts, times: np.ndarray | None = None) -> tuple[Facts, np.ndarray | None]:
+    """Return facts in lexicographic order, each once, with the earliest time at which it was known.
 
     Examples
     --------
@@ -384,8 +394,7 @@ def sorted_facts(
     order = np.lexsort((arrays if times is None else (*arrays, times))[::-1])
     taken = tuple(array[order] for array in arrays)
     kept = np.ones(len(order), bool)
-    if not as_bag:
-        kept[1:] = np.any([array[1:] != array[:-1] for array in taken], axis=0)
+    kept[1:] = np.any([array[1:] != array[:-1] for array in taken], axis=0)
     return tuple(array[kept] for array in taken), None if times is None else times[order][kept]
 
 
@@ -431,5 +440,5 @@ def with_levels(relation: Relation, levels: Mapping[int, Levels]) -> Relation:
         components[position] = replace(components[position], levels=new)
     if components == list(relation.components):
         return relation
-    arrays, times = sorted_facts(tuple(facts), relation.times, relation.is_bag)
+    arrays, times = sorted_facts(tuple(facts), relation.times)
     return replace(relation, components=tuple(components), facts=arrays, times=times)

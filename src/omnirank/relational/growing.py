@@ -225,14 +225,14 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def over_used_features(
-    grown: Sequence[tuple[Tree, tuple[Any, ...], Ties]],
+    grown: Sequence[tuple[Tree, tuple[Any, ...], Any]],
 ) -> tuple[list[Tree], tuple[Any, ...], tuple[Levels | None, ...]]:
     """Return trees over the features that any of them tests, these features by first use, and their levels.
 
     Parameters
     ----------
-    grown : sequence of (Tree, tuple of Feature, dict)
-        Trees, each over the features that it tests itself, and their ties.
+    grown : sequence of (Tree, tuple of Feature, Paid)
+        Trees, each over the features that it tests itself.
     """
     levels_of: dict[Any, Levels | None] = {}
     for tree, features, _ in grown:
