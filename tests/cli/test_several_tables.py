@@ -134,6 +134,8 @@ def test_rank(folder, tmp_path):
     assert [row["feature"] for row in best] == ["ratings_stars", "users_age"]
     options = ("-m", "relational-symbolic", "--set", "ensemble=random-forest", "--set", "by=table")
     assert "symbolic" in run("rank", folder, "-t", "movies.genre", "--trees", 3, *options).stdout
+    options = ("-m", "relational-permutation", "--set", "by=table", "-k", 1)
+    assert [row["feature"] for row in rows("rank", folder, "-t", "movies.genre", "--trees", 5, *options)] == ["ratings"]
 
 
 def test_tree(folder, tmp_path):

@@ -38,6 +38,7 @@ from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike
 from omnirank.data.notes import warn_about
 from omnirank.data.task_registry import TaskNames, task_named
+from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision import SUPERVISION
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.candidates import Bias
@@ -50,6 +51,7 @@ from omnirank.relational.learners import (
     RelationalLearner,
 )
 from omnirank.relational.paths import Feature, new_steps
+from omnirank.relational.permutation import PermutationScores
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
 
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
 _OF_RESIDUALS = ("genie3", "symbolic")
 _OF_TESTS = ("unbiased", *_OF_RESIDUALS)
+IMPORTANCES = (*_OF_TESTS, "permutation")
 
 BY = ("relation", "column", "link", "table", "aggregate", "feature")
 
@@ -161,6 +164,12 @@ def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
     return found.sort_values(["share", "relation", "other"], ascending=[False, True, True], ignore_index=True)
 
 
+def _by_kind(dataset: RelationalDataset, rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Scores of all relations, of columns and of links."""
+    is_link = np.array([relation.is_link for relation in dataset.database.relations.values()])
+    return {"relation": rows, "column": rows.loc[:, ~is_link], "link": rows.loc[:, is_link]}
+
+
 @dataclass(eq=False, repr=False)
 class RelationalRanker(ConstructionParameters, BaseEstimator):
     """Rank what a database tells about the target, by an ensemble of relational trees.
@@ -170,11 +179,14 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     Parameters
     ----------
-    importance : {"unbiased", "genie3", "symbolic"}
+    importance : {"unbiased", "genie3", "symbolic", "permutation"}
         What a test is worth: how much impurity it takes away among out-of-bag examples, so that noise scores 0 on
         average however many tests it offers (without target: but for what a test tells of its own feature); how much it
         takes away among the examples that chose it, as in published rankings; or the share of examples that reach it.
-        All are computed; this one is ``ranking_``. "unbiased" needs bagging or random forests.
+        All are computed; this one is ``ranking_``. "permutation" does not look at tests: it is how much the out-of-bag
+        error of a tree grows when the values of a relation, or the ends of a link, are permuted (see
+        :mod:`omnirank.relational.permutation`). It ranks relations, columns, links and tables, a table by permuting all
+        its relations at once. It and "unbiased" need bagging or random forests.
     by : {"relation", "column", "link", "table", "aggregate", "feature"}
         What ``ranking_`` ranks. "column" are the relations that hold values, "link" those that only link tables:
         they take credit from the columns behind them, so that their scores depend on how the database is cut into
@@ -254,7 +266,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     replicates: ClassVar[str] = "n_trees"
 
     _parameter_checks: ClassVar[Mapping[str, Domain]] = {
-        "importance": choice(*_OF_TESTS),
+        "importance": choice(*IMPORTANCES),
         "share": choice("new", "all"),
         "tie_break": choice("share", "random", "first"),
         "supervision": SUPERVISION,
@@ -299,6 +311,8 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         self.task_ = X.task
         self._used_bias = self._bias(X)
         self._rows = {name: self._rows_of(X, name) for name in (_OF_RESIDUALS if boosts else _OF_TESTS)}
+        if self.importance == "permutation":
+            self._rows[self.importance] = self._permuted_rows(X, sample_weight, entropy)
         self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
         self.rankings_ = {by: self._ranking_at(by=by) for by in self._rows[self.importance]}
         if self.by not in self.rankings_:
@@ -347,16 +361,31 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             self.interchangeable_ = _interchangeable(paid)
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
         rows = credit_table([own.relations for own in paid], relations, together)
-        is_link = np.array([relation.is_link for relation in relations.values()])
-        found = {
-            "relation": rows,
-            "column": rows.loc[:, ~is_link],
-            "link": rows.loc[:, is_link],
+        found = _by_kind(dataset, rows) | {
             "table": rows.T.groupby(lambda name: relations[name].table, sort=False).sum().T,
             "aggregate": credit_table([own.aggregates for own in paid], (*AGGREGATES, EXISTS, IDENTITY), together),
             "feature": credit_table([own.features for own in paid], self.model_.feature_names_in_, together),
         }
         return {by: scores for by, scores in found.items() if scores.shape[1]}
+
+    def _permuted_rows(self, dataset: RelationalDataset, sample_weight: Any, entropy: int) -> dict[str, pd.DataFrame]:
+        """The same of the permutation score."""
+        import pandas as pd
+
+        weight = np.ones(dataset.n_examples) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        used = (dataset.labelled | (self.model_.supervision_ == 0)) & (weight > 0)  # what bootstraps draw from
+        dataset, weight = dataset.take(used), weight[used]
+        relations = dataset.database.relations
+        tables = {
+            own.table: [name for name in relations if relations[name].table == own.table] for own in relations.values()
+        }
+        growing = self.model_._growing(dataset, entropy, weight)
+        columns = growing.target_columns(GrowingRules(hierarchy_weight=self.model_.hierarchy_weight))
+        scores = PermutationScores(self.model_, dataset, columns, weight, entropy)
+        rows, n = scores.rows([*([name] for name in relations), *tables.values()]), len(relations)
+        found = _by_kind(dataset, pd.DataFrame(rows[:, :n], columns=list(relations)))
+        found["table"] = pd.DataFrame(rows[:, n:], columns=list(tables))
+        return {by: own for by, own in found.items() if own.shape[1]}
 
     def _recorded_parameters(self) -> dict[str, Any]:
         """Parameters as a file can hold them, with the aggregates and modes that were in force.
