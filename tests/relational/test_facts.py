@@ -505,11 +505,18 @@ def test_what_settings_call_new_may_be_known(write):
     assert {feature.path[1].bound for feature in only_new if len(feature.path) > 1} == {((1, 1),), ((1, 2),)}
 
 
-def test_repeated_facts_are_noted_and_count_once(write):
+def test_repeated_facts_are_noted_and_may_count(write):
     facts, target = write("f.txt", "buys(a, x)\nbuys(a, x)\nbuys(b, x)\n"), write("t.txt", "y(a, 1)\ny(b, 0)\n")
     data = R.from_facts(facts, target)
-    assert any("facts that repeat others are left out: buys (1)" in note for note in data.notes)
-    assert data.database.relations["buys"].n_facts == 2
+    assert any("facts that repeat others are left out: buys (1); duplicates='count'" in note for note in data.notes)
+    bag = R.from_facts(facts, target, duplicates="count")
+    assert bag.database.relations["buys"].n_facts == 3
+    assert not any("repeat" in note for note in bag.notes)
+    count = RelationalFeatures(lookahead=1, aggregates=["count"]).fit(bag)
+    assert count.transform(bag).iloc[:, 0].tolist() == [2, 1]
+    assert count.transform(bag.aligned_with(data)).iloc[:, 0].tolist() == [2, 1]
+    with pytest.raises(ParameterError, match="duplicates"):
+        R.from_facts(facts, target, duplicates="bag")
 
 
 def test_what_of_settings_is_not_used_is_noted(write):

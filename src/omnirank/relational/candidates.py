@@ -396,7 +396,7 @@ class Candidates:
         if single:
             return
         for variable in values:
-            for name in _innermost(variables[variable].kind, n_fresh):
+            for name in _innermost(variables[variable].kind, n_fresh, self.database.relation(step.relation).is_bag):
                 if name in allowed:
                     yield _Chain(variable, (name,), "nominal" if name == "mode" else "numeric", False)
 
@@ -417,9 +417,9 @@ def _joins(known: Component, component: Component) -> bool:
     return known.kind == component.kind and known.kind != "numeric" and known.type == component.type
 
 
-def _innermost(kind: Kind, n_fresh: int) -> tuple[str, ...]:
-    """Aggregates of the values of a variable; those of the only free place are all different."""
-    different = ("count_unique",) if n_fresh > 1 else ()
+def _innermost(kind: Kind, n_fresh: int, is_bag: bool) -> tuple[str, ...]:
+    """Aggregates of the values of a variable; those of the only free place of a set of facts are all different."""
+    different = ("count_unique",) if n_fresh > 1 or is_bag else ()
     return different + {"object": (), "nominal": ("mode",), "numeric": _OUTER}[kind]
 
 

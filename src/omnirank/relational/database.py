@@ -78,9 +78,11 @@ class Relation:
         Its places.
     facts : tuple of ndarray
         One array per component, all of the same length: int32 codes of objects and levels, float64 numbers. Facts are
-        all different and in lexicographic order: the order of rows in a file changes nothing.
+        all different (unless it is a bag) and in lexicographic order: the order of rows in a file changes nothing.
     times : ndarray or None
         When each fact was known, in the units of the examples' times (inf: not known when); None: always.
+    is_bag : bool
+        Whether a fact may stand there several times.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Relation:
     components: tuple[Component, ...]
     facts: tuple[np.ndarray, ...]
     times: np.ndarray | None = None
+    is_bag: bool = False
 
     @property
     def n_facts(self) -> int:
@@ -378,8 +381,10 @@ def unique_order(codes: Sequence[np.ndarray]) -> np.ndarray | None:
     return order if _increase(tuple(code[order] for code in codes)) else None
 
 
-def sorted_facts(arrays: Facts, times: np.ndarray | None = None) -> tuple[Facts, np.ndarray | None]:
-    """Return facts in lexicographic order, each once, with the earliest time at which it was known.
+def sorted_facts(
+    arrays: Facts, times: np.ndarray | None = None, as_bag: bool = False
+) -> tuple[Facts, np.ndarray | None]:
+    """Return facts in lexicographic order, each once (but in a bag), with the earliest time at which it was known.
 
     Examples
     --------
@@ -394,7 +399,8 @@ def sorted_facts(arrays: Facts, times: np.ndarray | None = None) -> tuple[Facts,
     order = np.lexsort((arrays if times is None else (*arrays, times))[::-1])
     taken = tuple(array[order] for array in arrays)
     kept = np.ones(len(order), bool)
-    kept[1:] = np.any([array[1:] != array[:-1] for array in taken], axis=0)
+    if not as_bag:
+        kept[1:] = np.any([array[1:] != array[:-1] for array in taken], axis=0)
     return tuple(array[kept] for array in taken), None if times is None else times[order][kept]
 
 
@@ -440,5 +446,5 @@ def with_levels(relation: Relation, levels: Mapping[int, Levels]) -> Relation:
         components[position] = replace(components[position], levels=new)
     if components == list(relation.components):
         return relation
-    arrays, times = sorted_facts(tuple(facts), relation.times)
+    arrays, times = sorted_facts(tuple(facts), relation.times, relation.is_bag)
     return replace(relation, components=tuple(components), facts=arrays, times=times)

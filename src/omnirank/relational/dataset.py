@@ -431,6 +431,7 @@ class RelationalDataset(PickledWithoutCaches):
         settings: PathLike | None = None,
         *,
         types: Mapping[str, str] | None = None,
+        duplicates: str = "once",
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         exclude: Sequence[str] | str | None = None,
@@ -455,6 +456,8 @@ class RelationalDataset(PickledWithoutCaches):
             Types of single arguments, in place of inferred ones: ``{"rings.2": "atoms.1"}`` says that the second
             argument of rings identifies the same objects as the first of atoms. Also "numeric", "nominal",
             "nominal:<domain>", and any other name for objects of their own.
+        duplicates : {"once", "count"}
+            Whether a fact that is repeated counts once, or as often as it stands there.
         task, hierarchy
             As in :class:`omnirank.Dataset`.
         exclude : sequence of str, optional
@@ -477,7 +480,9 @@ class RelationalDataset(PickledWithoutCaches):
         """
         from omnirank.relational.facts import dataset_from_facts
 
-        return dataset_from_facts(facts, target_facts, settings, types, exclude, encoding, name, task, hierarchy)
+        return dataset_from_facts(
+            facts, target_facts, settings, types, duplicates, exclude, encoding, name, task, hierarchy
+        )
 
     # -- the parts ----------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.parameters import check, choice
 from omnirank.core.text import counted, did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER
@@ -273,7 +274,7 @@ class _Examples(NamedTuple):
 
 def dataset_from_facts(
     facts: PathLike | Sequence[PathLike], target_facts: TargetFacts, settings: PathLike | None, types: Any,
-    exclude: Any, encoding: str, name: str | None, task: str, hierarchy: Hierarchy | None,
+    duplicates: str, exclude: Any, encoding: str, name: str | None, task: str, hierarchy: Hierarchy | None,
 ) -> RelationalDataset:  # fmt: skip
     """Return a data set as :meth:`RelationalDataset.from_facts` does."""
     said = FactSettings() if settings is None else read_fact_settings(settings, encoding)
@@ -289,13 +290,13 @@ def dataset_from_facts(
             raise DataError(f"exclude: there are no facts of {excluded!r}{did_you_mean(excluded, predicates)}")
     given = _given_types(types, {**predicates, examples.arguments.name: examples.arguments})
     types = _types(predicates, examples.arguments, said, given, settings is not None, notes)
+    check("duplicates", duplicates, choice("once", "count"))
     coded = _Coded(predicates, examples.arguments, types)
-    relations = {relation.name: relation for relation in coded.relations()}
+    relations = {relation.name: relation for relation in coded.relations(duplicates == "count")}
     again = [f"{name} ({n})" for name, r in relations.items() if (n := coded.predicates[name].n_facts - r.n_facts)]
     if again:
         notes.append(
-            f"facts that repeat others are left out: {', '.join(again)}; those that count need an argument that tells "
-            "them apart"
+            f"facts that repeat others are left out: {', '.join(again)}; {setting('duplicates', 'count')} counts all"
         )
     database = Database(coded.objects, relations)
     rows, starts = coded.example_rows()
@@ -505,7 +506,7 @@ class _Coded:
         for (predicate, i), cell in zip(places, cells, strict=True):
             self._cells[predicate.name, i] = cell
 
-    def relations(self) -> list[Relation]:
+    def relations(self, as_bags: bool) -> list[Relation]:
         """The descriptive relations."""
         found = []
         for name, predicate in self.predicates.items():
@@ -514,9 +515,9 @@ class _Coded:
                 Component(called, _kind(kind), kind, self._levels.get(kind))
                 for called, kind in zip(_component_names(types), types, strict=True)
             )
-            facts, _ = sorted_facts(tuple(self._cells[name, i] for i in range(predicate.arity)))
+            facts, _ = sorted_facts(tuple(self._cells[name, i] for i in range(predicate.arity)), as_bag=as_bags)
             column = None if _kind(types[-1]) == "object" else name
-            found.append(Relation(name, name, column, components, facts))
+            found.append(Relation(name, name, column, components, facts, is_bag=as_bags))
         return found
 
     def example_rows(self) -> tuple[np.ndarray, np.ndarray]:
