@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from omnirank.neighbors import euclidean
+from omnirank.neighbors import euclidean, weighted
 from omnirank.neighbors.euclidean import nearest_rows, pair_distances, squared_distances
 
 
@@ -19,7 +19,7 @@ def sorted_all(X, k):
 @pytest.mark.parametrize("k", [1, 5, 29])
 @pytest.mark.parametrize("rows", [7, 256])
 def test_nearest_rows_are_those_of_all_distances(kind, k, rows, monkeypatch):
-    monkeypatch.setattr(euclidean, "_ROWS", rows)
+    monkeypatch.setattr(weighted, "_MOST_ROWS", rows)
     rng = np.random.default_rng(k)
     X = rng.normal(size=(30, 4))
     if kind == "few values":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.data.table import Table
-from omnirank.neighbors.weighted import weighted_neighbors
+from omnirank.neighbors.weighted import weighted_neighbors, without_self
 
 
 def ml_knn_probabilities(labels: np.ndarray, near: np.ndarray, ids: np.ndarray, smoothing: float = 1.0) -> np.ndarray:
@@ -75,8 +75,4 @@ def other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | Non
     >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
     [1, 0, 1]
     """
-    ids = weighted_neighbors(table, table, weights, k + 1, n_jobs)
-    others = ids != np.arange(table.n_rows)[:, None]
-    # where more than k equal examples come before it, an example is not among its own nearest
-    others[others.all(axis=1), -1] = False
-    return ids[others].reshape(table.n_rows, k)
+    return without_self(weighted_neighbors(table, table, weights, k + 1, n_jobs))
