@@ -150,7 +150,6 @@ def test_what_is_no_forest_is_refused(changed, problem):
         ({"n_stored": [1, -1, 2, 0, 1]}, "'n_stored' holds a number outside of 0 to 2"),
         ({"n_stored": [1, 0, 2, 0, 0]}, "array 'positions' has shape 4, not 3"),
         ({"positions": [1, 0, 2, 0]}, "'positions' holds a number outside of 0 to 1"),
-        ({"positions": [1, 1, 1, 0]}, "'positions' names a position twice"),
         ({"values": np.ones(5)}, "array 'values' has shape 5, not 4"),
         ({"values": np.ones((5, 2))}, "array 'values' has shape 5 x 2, not 4"),
     ],
