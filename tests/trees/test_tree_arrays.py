@@ -126,8 +126,6 @@ def test_long_chains():
         ({"feature": [0, 0, -1, -1, -1, 1, -1, -1]}, "array 'threshold' has shape 1, not 2"),
         ({"feature": [0, 1, -1, -1, -1, 1, -1, -1]}, "array 'subsets' has shape 3, not 2"),
         ({"threshold": [np.nan]}, "array 'threshold' holds a number that is not finite"),
-        ({"subsets": np.array([5, 2, 6], np.uint64)}, "levels that a feature does not have"),
-        ({"subsets": np.array([5, 1, 8], np.uint64)}, "levels that a feature does not have"),
         ({"missing_left": np.array([1, 2], np.uint8)}, "array 'missing_left' has shape 2, not 1"),
         ({"gain": [0.5, np.inf, 0.5]}, "array 'gain' holds a number that is not finite"),
         ({"weight": [-1.0] * 8}, "array 'weight' holds a negative number"),

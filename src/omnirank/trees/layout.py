@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -51,60 +51,6 @@ _MOST_BIT_BYTES = 2**28
 # -- kinds ----------------------------------------------------------------------------------------------------
 
 
-class SpaceFacts(NamedTuple):
-    """What the kind of a clustering space depends on.
-
-    ``on_cells`` is whether trees grow on the non-zero cells of the features, ``beside`` whether the space is one of the
-    two parts of a semi-supervised tree; then ``gram`` is off for the target, whose rows are not those of a node.
-    """
-
-    is_sparse: bool
-    all_known: bool
-    label_sets: bool
-    n_rows: int
-    n_columns: int
-    on_cells: bool
-    beside: bool
-    gram: bool
-
-
-class FeatureFacts(NamedTuple):
-    """What the kind of features depends on."""
-
-    on_cells: bool
-    nominal: bool
-    random_tests: bool
-    by_row: bool  # whether several features may be read row by row
-    most_tried: bool
-    double: bool
-    large: bool  # whether subtrees grow on copies of their rows, since all cells exceed a cache
-
-
-# kind, when, why
-_SPACES: tuple[tuple[str, Callable[[SpaceFacts], bool], str], ...] = (
-    ("LabelSets", lambda f: f.all_known and f.label_sets, "few ones per row: only these are summed"),
-    ("SparseRows", lambda f: f.all_known and f.is_sparse and f.on_cells, "mostly zero: only other cells are summed"),
-    ("DenseBlocks", lambda f: not f.all_known, "columns with the same unknown rows share their weights"),
-    (
-        "GramColumns",
-        lambda f: f.gram and f.n_rows <= _MOST_GRAM_ROWS and max(f.n_rows + 1, _LEAST_GRAM_COLUMNS) <= f.n_columns,
-        "more columns than rows: gains come from products of pairs of rows",
-    ),
-    ("KnownBlocks", lambda f: f.beside and not f.on_cells, "as blocks, one kind less is compiled in pairs"),
-    ("DenseColumns", lambda f: f.beside or f.n_columns > 1, "dense columns, all known"),
-    ("OneColumn", lambda f: True, "one column, all known"),
-)
-_FEATURES: tuple[tuple[str, Callable[[FeatureFacts], bool], str], ...] = (
-    ("Cells", lambda f: f.on_cells, "mostly zero: only the other cells are touched"),
-    ("MixedCodes", lambda f: not f.random_tests and f.nominal, "all tests, levels in the order of their means"),
-    ("NumericCodes", lambda f: not f.random_tests, "all tests of numbers, by their ranks"),
-    ("MixedDraws", lambda f: f.nominal, "random tests, some of levels"),
-    ("RowDraws", lambda f: f.by_row and f.most_tried, "nodes try most features: rows are read for several at once"),
-    ("ListedDraws", lambda f: f.by_row and f.double and not f.large, "nodes try few features: these are copied"),
-    ("NumericDraws", lambda f: True, "random tests, feature by feature"),
-)
-
-
 def space_kind(cells: Any, columns: PrototypeColumns, on_cells: bool, beside: bool = False, gram: bool = True) -> str:
     """Return the kind of the clustering space of some columns.
 
@@ -114,8 +60,12 @@ def space_kind(cells: Any, columns: PrototypeColumns, on_cells: bool, beside: bo
         The cells of the clustering columns, NaN = unknown.
     columns : PrototypeColumns
         The coded target, which knows the labelled rows.
-    on_cells, beside, gram : bool
-        As in `SpaceFacts`.
+    on_cells : bool
+        Whether trees grow on the non-zero cells of the features.
+    beside : bool
+        Whether the space is one of the two parts of a semi-supervised tree.
+    gram : bool
+        Whether products of rows may be kept: not for the target of such a tree, whose rows are not those of a node.
 
     Examples
     --------
@@ -132,11 +82,19 @@ def space_kind(cells: Any, columns: PrototypeColumns, on_cells: bool, beside: bo
     few = columns.is_sparse or (
         cells.shape[1] >= _FEWEST_LABELS and all_known and np.count_nonzero(cells) <= _LABEL_SET_DENSITY * cells.size
     )
-    label_sets = bool(few and all_known and ((values == 0) | (values == 1)).all())
+    label_sets = few and all_known and ((values == 0) | (values == 1)).all()
     n_rows, n_columns = cells.shape
-    gram = gram and not on_cells
-    facts = SpaceFacts(columns.is_sparse, all_known, label_sets, n_rows, n_columns, on_cells, beside, gram)
-    return next(kind for kind, holds, _ in _SPACES if holds(facts))
+    wide = n_rows <= _MOST_GRAM_ROWS and max(n_rows + 1, _LEAST_GRAM_COLUMNS) <= n_columns
+    kinds = (
+        ("LabelSets", label_sets),  # few ones per row: only these are summed
+        ("SparseRows", all_known and columns.is_sparse and on_cells),  # mostly zero: only other cells are summed
+        ("DenseBlocks", not all_known),  # columns with the same unknown rows share their weights
+        ("GramColumns", gram and wide and not on_cells),  # gains come from products of pairs of rows
+        ("KnownBlocks", beside and not on_cells),  # as blocks, one kind less is compiled in pairs
+        ("DenseColumns", beside or n_columns > 1),
+        ("OneColumn", True),
+    )
+    return next(kind for kind, holds in kinds if holds)
 
 
 def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_tests: bool) -> tuple[str, bool]:
@@ -172,20 +130,22 @@ def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_test
     dense = isinstance(space, OneColumn | DenseColumns)
     nominal, n_cells = bool(table.is_nominal.any()), table.n_rows * table.n_columns
     wide = table.n_rows >= np.iinfo(np.uint16).max  # then codes have 32 bits
-    several = dense and not nominal and table.n_columns >= _FEW_FEATURES and not table.n_missing and not PLAIN
-    large = n_cells * 8 > LARGE if random_tests else wide and n_cells * 4 > LARGE
-    facts = FeatureFacts(
-        cells is not None,
-        nominal,
-        random_tests,
-        random_tests and several,
-        2 * n_tried >= table.n_columns,
-        table.dtype == np.float64,
-        large and dense and not nominal,
+    # whether several features may be read row by row
+    by_row = dense and not nominal and table.n_columns >= _FEW_FEATURES and not table.n_missing and not PLAIN
+    # whether subtrees grow on copies of their rows, since all cells exceed a cache
+    large = dense and not nominal and (n_cells * 8 > LARGE if random_tests else wide and n_cells * 4 > LARGE)
+    double = table.dtype == np.float64
+    kinds = (
+        ("Cells", cells is not None),  # mostly zero: only the other cells are touched
+        ("MixedCodes", not random_tests and nominal),  # all tests, levels in the order of their means
+        ("NumericCodes", not random_tests),  # all tests of numbers, by their ranks
+        ("MixedDraws", nominal),  # random tests, some of levels
+        ("RowDraws", by_row and 2 * n_tried >= table.n_columns),  # most features: rows are read for several at once
+        ("ListedDraws", by_row and double and not large),  # nodes try few features: these are copied
+        ("NumericDraws", True),  # random tests, feature by feature
     )
-    kind = next(kind for kind, holds, _ in _FEATURES if holds(facts))
-    copied = facts.large and (kind == "NumericCodes" or (kind == "NumericDraws" and facts.by_row and facts.double))
-    return kind, copied
+    kind = next(kind for kind, holds in kinds if holds)
+    return kind, large and (kind == "NumericCodes" or (kind == "NumericDraws" and by_row and double))
 
 
 def non_zero_cells(table: Table) -> Any:
@@ -282,7 +242,7 @@ def clustering_space(
     sample_weight : ndarray, optional
         Weights of the examples.
     on_cells, beside, gram : bool
-        As in `SpaceFacts`.
+        As in `space_kind`.
 
     Examples
     --------
