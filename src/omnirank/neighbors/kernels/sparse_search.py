@@ -70,16 +70,6 @@ def stored_distances(cells, first, second, columns, distances, known_only):
 
 
 @allocating
-def fill_distances(cells, first, second, known_only, out):
-    """Add the distances d_i of the pairs (first[j], second[j]) to out (n_pairs, n_features), which holds zeros."""
-    columns, distances = np.empty(out.shape[1], np.int64), np.empty(out.shape[1])
-    for j in range(len(first)):
-        n = stored_distances(cells, first[j], second[j], columns, distances, known_only)
-        for place in range(n):
-            out[j, columns[place]] = distances[place]
-
-
-@allocating
 def search_stored(cells, base, groups, own, ids, distances):
     """Fill ids and distances (n_rows, n_groups, k) with the nearest of each group, nearest first, ties by number.
 
