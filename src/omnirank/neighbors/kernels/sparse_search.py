@@ -11,7 +11,7 @@ from omnirank.neighbors.kernels.tile import TIE
 
 
 class StoredCells(NamedTuple):
-    """Stored cells by rows and by columns, as `omnirank.neighbors.sparse_cells.SparseCells` describes them."""
+    """Stored cells by rows and by columns, as `omnirank.neighbors.cells.SparseCells` describes them."""
 
     row_start: Any
     row_columns: Any
