@@ -19,8 +19,7 @@ from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.evaluate import evaluate, evaluate_counts, predictions
 from omnirank.evaluation.folds import make_folds
 from omnirank.measures import measure
-from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
-from omnirank.neighbors.weighted import weighted_neighbors
+from omnirank.neighbors.weighted import ml_knn_probabilities, other_neighbors, weighted_neighbors
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.testing import tiny_dataset
 from reference import neighbors_knn as reference

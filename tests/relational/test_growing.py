@@ -14,7 +14,7 @@ from omnirank.relational import RelationalTree, growing
 from omnirank.relational.candidates import Bias
 from omnirank.relational.growing import CandidateTables, RelationalConstruction, grow_tree
 from omnirank.tasks import get_task
-from omnirank.trees.space import clustering_space
+from omnirank.trees.layout import clustering_space
 
 
 def mixed_data(seed: int, kind: str, n: int = 60) -> om.Dataset:

@@ -12,7 +12,7 @@ from itertools import chain, pairwise, repeat
 from typing import Any, TypeVar
 
 from omnirank.core.blas_threads import one_blas_thread
-from omnirank.core.cluster import cluster_results, is_cluster
+from omnirank.core.cluster import cluster_results
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import JOBS, check
 
@@ -114,6 +114,11 @@ def worker_count(n_jobs: int | None = None) -> int:
     return int(effective_n_jobs(None if n_jobs is None else int(n_jobs)))
 
 
+def _is_cluster(backend: Any) -> bool:
+    """Whether a backend of joblib is a Dask cluster; by its name, since Dask may be absent."""
+    return type(backend).__name__ == "DaskDistributedBackend"
+
+
 def on_cluster(n_jobs: int | None = None) -> bool:
     """Return whether work goes to a Dask cluster, even to one of a single worker.
 
@@ -125,7 +130,7 @@ def on_cluster(n_jobs: int | None = None) -> bool:
     """
     from joblib.parallel import get_active_backend
 
-    return n_jobs != 1 and is_cluster(get_active_backend(prefer="threads")[0])
+    return n_jobs != 1 and _is_cluster(get_active_backend(prefer="threads")[0])
 
 
 @contextmanager
@@ -214,7 +219,7 @@ def _several(function: Callable[[Item], Result], todo: list[Item], workers: int)
     from joblib.parallel import ThreadingBackend, get_active_backend
 
     backend, _ = get_active_backend(prefer="threads")
-    if is_cluster(backend):
+    if _is_cluster(backend):
         batches = [[todo[i] for i in batch] for batch in shrinking_blocks(len(todo), workers)]
         return chain.from_iterable(cluster_results(_call_on_cluster, function, batches, backend))
     if not isinstance(backend, ThreadingBackend):

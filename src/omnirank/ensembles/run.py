@@ -99,9 +99,6 @@ def reliability(scores: np.ndarray, errors: np.ndarray) -> float:
     return float(1 - np.mean(errors**2) / spread) if spread > 0 else 1.0
 
 
-# -- what is done with a sample ---------------------------------------------------------------------------------
-
-
 # -- sums of scores ---------------------------------------------------------------------------------------------
 
 
@@ -369,9 +366,6 @@ class AskedLevel:
         return resolve_level(self.supervision, self.feature_weights, data, self.rules, self.to_fit)
 
 
-MakeWork = Callable[[Supervision, "Samples | None"], Work]
-
-
 class WholeData:
     """All examples in memory, as the one sample of a run.
 
@@ -384,30 +378,27 @@ class WholeData:
     """
 
     n_samples = 1
+    samples = None
 
     def __init__(self, data: GrowingData, n_jobs: int | None) -> None:
         self.data, self.n_jobs = data, n_jobs
-        self.grow: Callable[[int], Any] | None = None
-
-    def sample(self, number: int) -> GrowingData:
-        """Return the examples."""
-        return self.data
+        self._grow: Callable[[int], Any] | None = None
 
     @contextmanager
-    def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
-        """Yield the level of supervision and the work."""
+    def ready(self, asked: AskedLevel, limits: Limits) -> Iterator[Supervision]:
+        """Yield the level of supervision."""
         level, data = asked.of(self.data)
         self.data = data.at_level(level.level)
         n_left_out = data.dataset.n_examples - self.data.dataset.n_examples
         if n_left_out:
             logger.info("%d unlabelled examples are not used", n_left_out)
-        yield level, make_work(level, None)
+        yield level
 
     def results(self, work: Work, tasks: Sequence[SampleTask], before: Mapping[int, Any]) -> dict[int, Any]:
         """Return the result with these trees."""
-        self.grow = self.grow or work.prepare(self.data)
+        self._grow = self._grow or work.prepare(self.data)
         (task,) = tasks
-        return {0: work.extended(self.grow, task, self.n_jobs, before.get(0))}
+        return {0: work.extended(self._grow, task, self.n_jobs, before.get(0))}
 
 
 class DealtSamples:
@@ -453,11 +444,8 @@ class DealtSamples:
         return replace(self._growing(self.rows(number), self.n_jobs), feature_weights=self._weights)
 
     @contextmanager
-    def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
-        """Yield the level of supervision, that of a sample where the data have to tell it, and the work.
-
-        Rows are dealt out meanwhile.
-        """
+    def ready(self, asked: AskedLevel, limits: Limits) -> Iterator[Supervision]:
+        """Yield the level of supervision, that of a sample where the data have to tell it; rows are dealt out then."""
         data = self.source
         level = settled_supervision(asked.supervision, data.n_targets > 0, data.n_labelled == data.n_examples)
         if level is not None and level.level < 1 and asked.feature_weights is not None:
@@ -469,7 +457,7 @@ class DealtSamples:
             self._dealt = deal_rows(data, self.samples, needed, folder, self.n_jobs)
             if level is None:
                 level = self._level_of_sample(asked)
-            yield level, make_work(level, self.samples)
+            yield level
         self._dealt = None
 
     def _level_of_sample(self, asked: AskedLevel) -> Supervision:
@@ -549,51 +537,28 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
 # -- the run ----------------------------------------------------------------------------------------------------
 
 
-class TreeRun:
-    """One run: it resolves the level of supervision, and grows trees up to the limits.
+def grown_samples(
+    samples: WholeData | DealtSamples, work: Work, limits: Limits, has_converged: Callable[[Any], bool] = bool
+) -> Iterator[Any]:
+    """Grow trees up to the limits; yield the result of all trees so far at each stop.
 
     Parameters
     ----------
     samples : WholeData or DealtSamples
-        The examples.
-    asked : AskedLevel
-        What was asked for as the level of supervision.
-    make_work : callable
-        Makes the work of a level of supervision and of the samples (None: there is one).
+        The examples, ready.
+    work : Work
+        What is done with them.
     limits : Limits
         How many trees there may be.
     has_converged : callable
         Tells from a result whether ``n_trees="auto"`` needs no more trees.
     """
-
-    level: Supervision
-    work: Work
-
-    def __init__(
-        self,
-        samples: WholeData | DealtSamples,
-        asked: AskedLevel,
-        make_work: MakeWork,
-        limits: Limits,
-        has_converged: Callable[[Any], bool] = bool,
-    ) -> None:
-        self.samples, self.limits = samples, limits
-        self._asked, self._make_work, self._has_converged = asked, make_work, has_converged
-
-    @contextmanager
-    def begun(self) -> Iterator[TreeRun]:
-        """Resolve the level of supervision, and have the samples ready meanwhile."""
-        with self.samples.ready(self._asked, self._make_work, self.limits) as (self.level, self.work):
-            yield self
-
-    def results(self) -> Iterator[Any]:
-        """Grow trees; yield the result of all trees so far at each stop."""
-        n_samples, grown = self.samples.n_samples, 0
-        results: dict[int, Any] = {}
-        for stop in self.limits.stops(n_samples):
-            results = self.samples.results(self.work, sample_tasks(range(grown, stop), n_samples), results)
-            grown = stop
-            merged = self.work.merged(results, grown, n_samples)
-            yield merged
-            if self.limits.n_trees == "auto" and self._has_converged(merged):
-                return
+    n_samples, grown = samples.n_samples, 0
+    results: dict[int, Any] = {}
+    for stop in limits.stops(n_samples):
+        results = samples.results(work, sample_tasks(range(grown, stop), n_samples), results)
+        grown = stop
+        merged = work.merged(results, grown, n_samples)
+        yield merged
+        if limits.n_trees == "auto" and has_converged(merged):
+            return

@@ -32,8 +32,14 @@ from omnirank.evaluation.alignment import (
 )
 from omnirank.evaluation.folds import labelled_folds, splitter_folds
 from omnirank.neighbors.cells import feature_ranges
-from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
-from omnirank.neighbors.weighted import neighbor_means, ranking_weights, warn_of_many_neighbors, weighted_neighbors
+from omnirank.neighbors.weighted import (
+    ml_knn_probabilities,
+    neighbor_means,
+    other_neighbors,
+    ranking_weights,
+    warn_of_many_neighbors,
+    weighted_neighbors,
+)
 from omnirank.rankers.refits import check_ranker, is_ranker, ranker_and_data
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.shards.dataset import ShardedDataset

@@ -13,8 +13,7 @@ from scipy import linalg, sparse
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import blocks, counted_steps, run_parallel
-from omnirank.graphs.affinity import degrees, smallest_pairs
-from omnirank.neighbors.euclidean import nearest_rows
+from omnirank.graphs.affinity import degrees, nearest_rows, smallest_pairs
 
 # Norms below this count as this much: a column that has once been left out may come back.
 _LEAST_NORM = 1e-12

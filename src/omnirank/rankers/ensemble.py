@@ -31,10 +31,10 @@ from omnirank.ensembles.run import (
     Limits,
     ScoreSums,
     ScoreWork,
-    TreeRun,
     WholeData,
     converged,
     growing_samples,
+    grown_samples,
 )
 from omnirank.ensembles.scores import ScoreOptions, check_error, computed_scores, get_score
 from omnirank.ensembles.supervision import (
@@ -47,7 +47,6 @@ from omnirank.ensembles.supervision import (
 )
 from omnirank.rankers.base import BaseRanker, recorded_of
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.samples import Samples
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
 _NOT_OF_A_TREE = frozenset({"n_features_to_select", "n_trees", "p_values"})
@@ -270,28 +269,24 @@ class EnsembleRanker(BaseRanker):
         """Grow the trees, and return the rankings by each score that was computed, that of ``importance`` first."""
         scores = computed_scores(self.importance)
         options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error, self.p_values)
-
-        def work(level: Supervision, dealt: Samples | None) -> ScoreWork:
-            return ScoreWork(rules, level, scores, options, dealt, *most_bytes)
-
         limits = self._limits
         n_ranked = MOST_TREES if isinstance(limits.n_trees, str) else limits.n_trees
         to_fit = ToFit(n_ranked, levels=RANKING_LEVELS)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, to_fit)
-        run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.state(self.importance)))
         self.checkpoints_: dict[int, dict[str, Ranking]] = {}
-        with run.begun():
+        with samples.ready(asked, limits) as level:
             recorded = _recorded(samples)
-            for sums in run.results():
+            work = ScoreWork(rules, level, scores, options, samples.samples, *most_bytes)
+            for sums in grown_samples(samples, work, limits, lambda sums: converged(sums.state(self.importance))):
                 if sums.n_trees in limits.sizes:
-                    self.checkpoints_[sums.n_trees] = self._rankings(sums, run.level, entropy, dict(recorded))
+                    self.checkpoints_[sums.n_trees] = self._rankings(sums, level, entropy, dict(recorded))
         self.n_trees_, self.n_undefined_ = sums.n_trees, sums.n_undefined
-        self.supervision_, self.supervision_reason_ = run.level.level, run.level.reason
-        self.supervision_curve_ = dict(run.level.curve)
+        self.supervision_, self.supervision_reason_ = level.level, level.reason
+        self.supervision_curve_ = dict(level.curve)
         has_ended = isinstance(limits.n_trees, int) or converged(sums.state(self.importance))
         self._ended = "" if has_ended else f"the ranking has not converged after {MOST_TREES} trees, the most of 'auto'"
         _warn_of_undefined(self.importance, sums.n_undefined, sums.n_trees)
-        return self._rankings(sums, run.level, entropy, dict(recorded))
+        return self._rankings(sums, level, entropy, dict(recorded))
 
     def _rankings(
         self, sums: ScoreSums, level: Supervision, entropy: int, recorded: dict[str, Any]

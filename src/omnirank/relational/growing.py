@@ -499,7 +499,7 @@ def grow_tree(
     tables : CandidateTables
         What nodes may test.
     space : clustering space
-        As :func:`omnirank.trees.space.clustering_space` returns it.
+        As :func:`omnirank.trees.layout.clustering_space` returns it.
     weight_of : ndarray
         Weights of the examples.
     settings : Settings
