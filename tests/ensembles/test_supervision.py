@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 import omnirank as om
 from draws import draws
+from omnirank.ensembles import supervision
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import ToFit, _Comparison, best_level, resolve_supervision
 from omnirank.errors import ParameterError
@@ -190,6 +192,14 @@ def test_a_tree_is_judged_as_a_tree_and_a_forest_by_a_fifth_of_its_trees(monkeyp
     grown.clear()
     om.PCTRegressor(random_state=0).fit(data)
     assert {(bootstraps, pruning) for _, bootstraps, pruning, _ in grown} == {(False, Pruning(M5_PENALTY))}
+
+
+def test_a_long_choice_is_announced(monkeypatch, caplog):
+    data, rules = GrowingData(numbers(), 0), GrowingRules("extra-trees")
+    monkeypatch.setattr(supervision, "_LONG_SECONDS", 0.0)
+    with caplog.at_level(logging.INFO, "omnirank"):
+        resolve_supervision("cv", data, rules, ToFit(1))
+    assert "supervision=1 avoids it" in caplog.text
 
 
 # -- the measures of the papers ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, singledispatch
@@ -43,6 +44,8 @@ _MOST_TREES = 10
 _EQUAL = 1e-9
 # Keeps the stream that deals folds apart from those of trees.
 _FOLDS_KEY = 2**31
+# Choosing that is expected to take longer is announced.
+_LONG_SECONDS = 30.0
 
 
 def _is_choice(given: Any) -> bool:
@@ -220,7 +223,9 @@ class _Comparison:
         can_be_supervised = self.weight.sum() >= 2 * rules.min_samples_leaf
         # the supervised level first: the others are compared with it
         self.levels = sorted({w for w in levels if w < 1 or can_be_supervised}, reverse=True)
-        self._steps = counted_steps(len(self.levels) * self.n_folds, "choosing the level of supervision")
+        self._last = time.monotonic()
+        self._n_steps = len(self.levels) * self.n_folds
+        self._steps = counted_steps(self._n_steps, "choosing the level of supervision")
         self._n_done = -1
 
     def predicted(self, level: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -230,14 +235,26 @@ class _Comparison:
         folds = np.full(plan.n_examples, -1)
         folds[data.dataset.labelled] = self.folds
         for fold in range(self.n_folds):
-            while self._n_done < self.levels.index(level) * self.n_folds + fold:  # a level may leave early
-                self._n_done = next(self._steps)
+            self._step(self.levels.index(level) * self.n_folds + fold)
             work = left_out_work(replace(plan, left_out=folds == fold), self.to_fit.pruning)
             rows = np.flatnonzero(self.folds == fold)
             means = np.zeros((len(rows), plan.columns.n_columns))
             for places, of_tree in run_parallel(work, range(self.to_fit.n_trees), self.data.n_jobs, progress=False):
                 add_rows(means, places, of_tree)
             yield rows, means / self.to_fit.n_trees
+
+    def _step(self, step: int) -> None:
+        """Show the progress, and announce what takes long."""
+        while self._n_done < step:
+            self._n_done = next(self._steps)
+        now = time.monotonic()
+        # the first step below level 1 may compile kernels, and takes no part
+        if step == self.n_folds + 2:
+            left = (now - self._last) * (self._n_steps - step)
+            if left > _LONG_SECONDS:
+                avoided = setting("supervision", 1)
+                logger.info("choosing the level of supervision takes up to %.0f s; %s avoids it", left, avoided)
+        self._last = now
 
 
 @singledispatch
