@@ -191,6 +191,19 @@ def test_noise_has_p_values_above_alpha_with_one_tree():
     assert 0.01 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
 
 
+def test_a_target_that_does_not_count_has_the_p_values_of_none():
+    data = random_dataset(np.random.default_rng(1), "mixed-targets", 60, 0.2)
+    weight = random_weights(np.random.default_rng(1), 60)
+    for options in ({}, {"sample_weight": weight}, {"groups": np.arange(60) // 2}):
+        found = ranker(3, supervision=0.0).fit(data, **options).ranking_
+        expected = ranker(3).fit(om.Dataset(data.features), **options).ranking_
+        assert found.p_values.min() < 1
+        np.testing.assert_array_equal(found.p_values, expected.p_values)
+        np.testing.assert_array_equal(found.scores, expected.scores)
+    split = ranker(3, supervision=0.0, per_target=True).fit(data).ranking_
+    assert not split.per_target.scores.any()
+
+
 @pytest.mark.slow
 def test_noise_without_a_target_has_p_values_above_alpha():
     """Deep trees have small nodes, in which centring takes much of the squares: the spread was 1.1 times as large."""
