@@ -126,8 +126,8 @@ def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, described: 
 class DescribedParts(NamedTuple):
     """The columns of the target (without one, those of the features), and the features beside a target.
 
-    ``tested`` is the part that p values are about: the features where the target does not count. ``shares`` are those of
-    rows in the weight of their group; None: all weights are 1, as are these.
+    ``tested`` is the part that p values are about: the features where the target does not count. ``shares`` are those
+    of rows in the weight of their group; None: all weights are 1, as are these.
     """
 
     own: tuple[_Columns, ...]
