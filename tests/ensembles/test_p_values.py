@@ -144,6 +144,12 @@ def test_other_scores_have_no_p_values():
         om.EnsembleRanker("genie3", p_values=True).fit(data)
 
 
+@pytest.mark.parametrize("y", [None, np.arange(12) % 2])
+def test_constant_features_are_not_significant(y):
+    X = np.where(np.arange(12)[:, None] < 2, [[1.0, np.nan]], np.nan)
+    assert ranker(2, supervision=0.0).fit(X, y).ranking_.p_values.tolist() == [1.0, 1.0]
+
+
 def test_features_that_no_tree_tests_are_not_significant():
     X = np.column_stack([np.arange(50.0), np.ones(50)])
     assert ranker(5).fit(X, np.arange(50.0) + 0.5).ranking_.p_values[1] == 1

@@ -176,7 +176,7 @@ def credit_at_root(
         n_features = plan.dataset.n_features
         shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
         row, table, by_example, of_themselves = map(np.zeros, shapes)
-        return RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
+        credit = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
     return credit._replace(null=_null_at_root(plan, described, credit.row)) if n_places else credit
 
 
