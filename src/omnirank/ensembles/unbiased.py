@@ -168,7 +168,7 @@ def credit_at_root(
             one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, places)
             if not split:
                 one = one._replace(table=np.zeros((n_variables, len(one.row))))
-            if not places:
+            if parts is not described.tested:
                 rest = np.zeros((len(one.row) if n_places else 0, n_places))
                 one = one._replace(by_example=rest, of_themselves=np.zeros(len(one.row)))
             credit = one if credit is None else credit.added(one)
