@@ -285,3 +285,19 @@ def test_more_sparse_cells_than_kernels_number_are_refused(monkeypatch):
     for X, y in ((cells, None), (few, cells)):
         with pytest.raises(DataError, match="the sparse matrix stores 4 cells, more than 3: use some of the rows or"):
             om.Dataset(X, y)
+
+
+def test_more_sparse_cells_than_kernels_number_are_refused_before_they_are_copied():
+    cells = sparse.csr_array((9, 2))
+    cells.data, cells.indices = (np.broadcast_to(kind(1), 2**32) for kind in (np.float32, np.int64))
+    cells.indptr = np.linspace(0, 2**32, 10).astype(np.int64)
+    with pytest.raises(DataError, match="the sparse matrix stores 4294967296 cells"):
+        om.EnsembleRanker().fit(cells, np.arange(9.0))
+
+
+def test_more_sparse_columns_than_can_be_numbered_are_refused_before_they_are_copied():
+    cells, few = sparse.coo_array(([1.0], ([0], [2**31])), shape=(4, 2**31 + 1)), np.eye(4)
+    for X, y in ((cells, None), (cells.tocsr(), None), (few, cells)):
+        for use in (om.Dataset, om.UnivariateRanker().fit):
+            with pytest.raises(DataError, match="has 2147483649 columns, more than 2147483647: use some"):
+                use(X, y)

@@ -144,6 +144,12 @@ def test_other_scores_have_no_p_values():
         om.EnsembleRanker("genie3", p_values=True).fit(data)
 
 
+@pytest.mark.parametrize("y", [None, np.arange(12) % 2])
+def test_constant_features_are_not_significant(y):
+    X = np.where(np.arange(12)[:, None] < 2, [[1.0, np.nan]], np.nan)
+    assert ranker(2, supervision=0.0).fit(X, y).ranking_.p_values.tolist() == [1.0, 1.0]
+
+
 def test_features_that_no_tree_tests_are_not_significant():
     X = np.column_stack([np.arange(50.0), np.ones(50)])
     assert ranker(5).fit(X, np.arange(50.0) + 0.5).ranking_.p_values[1] == 1
@@ -189,6 +195,19 @@ def test_noise_has_p_values_above_alpha_with_one_tree():
         X, y = rng.normal(size=(110, 6)), rng.normal(size=110)
         found += ranker(1, random_state=seed).fit(X, y).ranking_.p_values.tolist()
     assert 0.01 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
+
+
+def test_a_target_that_does_not_count_has_the_p_values_of_none():
+    data = random_dataset(np.random.default_rng(1), "mixed-targets", 60, 0.2)
+    weight = random_weights(np.random.default_rng(1), 60)
+    for options in ({}, {"sample_weight": weight}, {"groups": np.arange(60) // 2}):
+        found = ranker(3, supervision=0.0).fit(data, **options).ranking_
+        expected = ranker(3).fit(om.Dataset(data.features), **options).ranking_
+        assert found.p_values.min() < 1
+        np.testing.assert_array_equal(found.p_values, expected.p_values)
+        np.testing.assert_array_equal(found.scores, expected.scores)
+    split = ranker(3, supervision=0.0, per_target=True).fit(data).ranking_
+    assert not split.per_target.scores.any()
 
 
 @pytest.mark.slow

@@ -115,7 +115,8 @@ def root(plan, number=float):
     scores, themselves = np.full((len(variables), table.n_columns), number(0)), np.full(table.n_columns, number(0))
     by_group = np.full((table.n_columns, groups.max() + 1), number(0))
     varying = [v for v in variables if v.varies() and v.alpha > 0]
-    beside_target = any(v.owner is None for v in varying)  # groups add what they do about the target
+    # groups add what they do about the target, where it counts
+    beside_target = any(v.owner is None for v in varying) and plan.rules.supervision > 0
     for f, cells in enumerate(cells_of(table)):
         rows = [i for i in range(n) if weight[i] > 0 and cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:

@@ -92,12 +92,11 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     tests = tests[tests > 0]
     first, last = bags[1].first[tests], bags[1].last[tests]
     contributed = None
-    if tree.options.p_values and plan.feature_part is None:
+    if tree.options.p_values and described.tested and not (described.own and described.features):
         contributed = _Contributed(np.zeros(int((last - first).sum())), np.zeros(n_features))
-    for part in described.own:
-        part.add(grown, tests, bags, row, table, contributed)
-    for part in described.features:
-        part.add(grown, tests, bags, row, table[:0], None)
+    for parts, split in ((described.own, table), (described.features, table[:0])):
+        for part in parts:
+            part.add(grown, tests, bags, row, split, contributed)
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
@@ -130,11 +129,13 @@ def rows_by_node(
 class DescribedParts(NamedTuple):
     """The columns of the target (without one, those of the features), and the features beside a target.
 
-    ``shares`` are those of rows in the weight of their group; None: all weights are 1, as are these.
+    ``tested`` is the part that p values are about: the features where the target does not count. ``shares`` are those
+    of rows in the weight of their group; None: all weights are 1, as are these.
     """
 
     own: tuple[_Columns, ...]
     features: tuple[_Columns, ...]
+    tested: tuple[_Columns, ...]
     shares: np.ndarray | None
 
 
@@ -150,7 +151,7 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
     if plan.groups is not None or (plan.weight != 1).any():
         of_groups = plan.group_weight[plan.in_groups(np.arange(plan.n_examples))]
         shares = plan.weight / np.where(of_groups > 0, of_groups, 1.0)
-    return DescribedParts(own, beside, shares)
+    return DescribedParts(own, beside, beside if beside and plan.rules.supervision == 0 else own, shares)
 
 
 def credit_at_root(
@@ -159,23 +160,26 @@ def credit_at_root(
     """Return the credit of all features at the root, by the columns of both parts.
 
     That by features beside a target is not split by variable. With ``n_places``, there is also what groups of examples
-    add, each numbered modulo the places, by the target.
+    add, each numbered modulo the places, by the part that p values are about.
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
     credit = None
-    for parts, split, places in ((described.own, n_variables, n_places), (described.features, 0, 0)):
+    for parts, split in ((described.own, n_variables), (described.features, 0)):
+        places = n_places if parts is described.tested else 0
         for judges in _judges(plan, parts):
             one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, places)
-            if parts is not described.own:  # neither single targets nor p values have a share of it
-                rest = np.zeros((n_variables, len(one.row))), np.zeros((len(one.row) if n_places else 0, n_places))
-                one = one._replace(table=rest[0], by_example=rest[1], of_themselves=np.zeros(len(one.row)))
+            if not split:
+                one = one._replace(table=np.zeros((n_variables, len(one.row))))
+            if parts is not described.tested:
+                rest = np.zeros((len(one.row) if n_places else 0, n_places))
+                one = one._replace(by_example=rest, of_themselves=np.zeros(len(one.row)))
             credit = one if credit is None else credit.added(one)
     if credit is None:
         n_features = plan.dataset.n_features
         shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
         row, table, by_example, of_themselves = map(np.zeros, shapes)
-        return RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
+        credit = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
     return credit._replace(null=_null_at_root(plan, described, credit.row)) if n_places else credit
 
 
@@ -183,22 +187,23 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
     """What `RootCredit.null` holds; NaN where groups are given, or columns are too large.
 
     A feature that tells nothing is independent of what rows have of all columns, weights included. So their weighed
-    columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels, the
-    labelled rows are permuted.
+    columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels that
+    count, the labelled rows are permuted.
     """
     given = plan.groups is not None and plan.dataset.given_groups is not None
-    if given or sum(len(part.owner) for part in described.own) * plan.n_examples > _MOST_CELLS:
+    if given or sum(len(part.owner) for part in described.tested) * plan.n_examples > _MOST_CELLS:
         return np.full((5, len(credit)), np.nan)
-    blocks = list(_judges(plan, described.own))
+    blocks = list(_judges(plan, described.tested))
     if not blocks:
         return np.vstack([np.zeros((4, len(credit))), np.ones(len(credit))])
-    known = np.flatnonzero((plan.weight > 0) & plan.columns.labelled)
+    of_all = plan.feature_part is None or described.tested is described.features
+    known = np.flatnonzero((plan.weight > 0) & (of_all | plan.columns.labelled))
     _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
     values = np.hstack([block.values for block in blocks])[known]
     owner, weight = np.concatenate([block.owner for block in blocks]), np.bincount(group, plan.weight[known])
     values = np.array([np.bincount(group, column) for column in values.T]).T
     table = plan.dataset.features.take(known[first])
-    if plan.groups is None and plan.feature_part is None and (weight == weight[0]).all():
+    if plan.groups is None and of_all and (weight == weight[0]).all():
         values /= np.sqrt(weight[0])
     else:
         judges = Judges(values, owner, owner)

@@ -320,9 +320,12 @@ def laplacian_scores(values: np.ndarray, affinity: Any) -> np.ndarray:
     degree = degrees(affinity)
     scores = np.empty(values.shape[1])
     for part, columns in _parts(values):
-        centred = columns - (degree @ columns) / degree.sum()
-        spread = degree @ centred**2
-        along = spread - np.einsum("ij,ij->j", centred, affinity @ centred)
+        # from the value next to the mean: differences are exact where all degrees but tiny ones are of equal values
+        nearest = np.abs(columns - (degree @ columns) / degree.sum()).argmin(axis=0)
+        moved = columns - np.take_along_axis(columns, nearest[None], axis=0)
+        squares = degree @ moved**2
+        spread = squares - (degree @ moved) ** 2 / degree.sum()
+        along = squares - np.einsum("ij,ij->j", moved, affinity @ moved)
         # a column that is constant wherever the degrees are not zero is no better than chance
         scores[part] = np.where(spread > 0, along / np.where(spread > 0, spread, 1.0), 1.0)
     return np.maximum(scores, 0.0)

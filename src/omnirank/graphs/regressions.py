@@ -179,7 +179,11 @@ def sparse_fits(values: np.ndarray, targets: np.ndarray, n_coefficients: int, n_
 def _end_of_path(values: np.ndarray, targets: np.ndarray, n_steps: int, number: int) -> np.ndarray:
     from sklearn.linear_model import lars_path
 
-    return lars_path(values, targets[:, number], max_iter=n_steps, method="lasso", return_path=False)[2]
+    # scikit-learn leaves out a column that lies within 1e-7 of those chosen, in units for columns of norm 1: of norm
+    # 1/8, so that rounding does not keep it in, which makes coefficients infinite
+    size = 8 * 2.0 ** np.round(np.log2(len(values)) / 2)
+    path = lars_path(values / size, targets[:, number] * size, max_iter=n_steps, method="lasso", return_path=False)
+    return path[2] / size**2
 
 
 class Fit(NamedTuple):

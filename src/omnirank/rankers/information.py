@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -462,6 +462,19 @@ class InformationRanker(WeightedRanker):
         return [] if target.is_labels else [j for j, levels in enumerate(target.levels) if levels is None]
 
 
+class _Total(NamedTuple):
+    """The known weight of each target, and whether it has examples of two classes."""
+
+    known: np.ndarray
+    varies: np.ndarray
+
+    @classmethod
+    def of(cls, target: ClassTargets, weights: np.ndarray) -> _Total:
+        # counted, as differences of weights are not exact
+        varies = (target.totals(np.ones(len(weights))) > 0).sum(axis=1) > 1
+        return cls(target.totals(weights).sum(axis=1), varies)
+
+
 @dataclass(frozen=True, eq=False)
 class _Scored:
     """Scores of a block of features; the seed is that of the noise in estimates by neighbours."""
@@ -474,11 +487,11 @@ class _Scored:
     numbers: list[int]
 
     def __call__(self, block: range) -> np.ndarray:
-        totals = [target.totals(self.weights) for target in self.targets]
+        totals = [_Total.of(target, self.weights) for target in self.targets]
         others = self._neighbor_targets(totals) if self.ranker.measure == NEIGHBOR_MEASURE else []
         return np.array([self._score(i, totals, others) for i in block])
 
-    def _score(self, i: int, totals: list[np.ndarray], others: list[tuple[Variable, float]]) -> float:
+    def _score(self, i: int, totals: list[_Total], others: list[tuple[Variable, float]]) -> float:
         ranker, table = self.ranker, self.dataset.features
         codes, binned = feature_codes(table, i, self.weights, ranker.n_bins)
         if ranker.measure == NEIGHBOR_MEASURE and binned:
@@ -489,7 +502,7 @@ class _Scored:
         more, more_alpha = self._by_neighbors(Variable.of_codes(codes), numbers)
         return self._aggregated(np.append(values, more), np.append(alpha, more_alpha))
 
-    def _by_counts(self, codes: np.ndarray, totals: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _by_counts(self, codes: np.ndarray, totals: list[_Total]) -> tuple[np.ndarray, np.ndarray]:
         """Scores for the targets that are not constant, and the weights of these."""
         measure = MEASURES.get(self.ranker.measure, information_gain)
         values, alpha = [np.empty(0)], [np.empty(0)]
@@ -497,20 +510,19 @@ class _Scored:
             counts = target.counts(codes, self.weights)
             scores = measure(counts)
             if self.ranker.measure != "chi2":
-                known = total.sum(axis=1)
+                known = total.known
                 scores = scores * np.minimum(counts.sum(axis=(0, 2)) / np.where(known > 0, known, 1.0), 1.0)
-            varies = _varies(total)
-            values.append(scores[varies])
-            alpha.append(target.weights[varies])
+            values.append(scores[total.varies])
+            alpha.append(target.weights[total.varies])
         return np.concatenate(values), np.concatenate(alpha)
 
-    def _neighbor_targets(self, totals: list[np.ndarray]) -> list[tuple[Variable, float]]:
+    def _neighbor_targets(self, totals: list[_Total]) -> list[tuple[Variable, float]]:
         """All targets that are not constant, with their weights."""
         target = self.dataset.target
         assert target is not None
         targets = []
         for own, total in zip(self.targets, totals, strict=True):
-            varying = np.flatnonzero(_varies(total)).tolist()
+            varying = np.flatnonzero(total.varies).tolist()
             targets += [(_class_variable(own, v), float(own.weights[v])) for v in varying]
         for j in self.numbers:
             variable = Variable.of_numbers(target.values[:, j])
@@ -524,11 +536,6 @@ class _Scored:
 
     def _aggregated(self, values: np.ndarray, alpha: np.ndarray) -> float:
         return float(np.average(values, weights=alpha)) if len(values) else 0.0
-
-
-def _varies(total: np.ndarray) -> np.ndarray:
-    """Which targets have examples of two classes."""
-    return np.asarray((total > 0).sum(axis=1) > 1)
 
 
 def _class_variable(target: ClassTargets, v: int) -> Variable:
