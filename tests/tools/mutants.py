@@ -3,7 +3,8 @@
     python tests/tools/mutants.py FOLDER [--seed 0] [--number 200] [--modules trees relief] [--fast]
 
 Mistakes in functions are drawn by the seed, evenly over the modules. The quick tests that call the function judge
-first, the fastest of them first; then the slow tests of the room, and of files that name what the module defines.
+first, the fastest of them first; then, of the room and of files that name what the module defines, slow tests and
+those that call nothing in their own process.
 Kernels with a mistake run interpreted. FOLDER keeps which test calls which function, and the outcomes, so that a later
 run goes on where this one ended; survivors are tried again. The tree must not change meanwhile. The exit status is 1 if
 more than 3 % survive; those in `EQUIVALENT` do not count.
@@ -119,13 +120,15 @@ def judge(root: Path, folder: Path, mutants: Sequence[Mutant], interpreted: Sequ
     known = _outcomes(output)
     for name, tests in (("compiled", ["tests", PACKAGE]), ("interpreted", interpreted)):
         tasks = [
-            asdict(mutant) | {"key": key, "slow": [] if fast else _naming(root, mutant.file)}
+            asdict(mutant) | {"key": key, "places": _naming(root, mutant.file)}
             for mutant, key in zip(mutants, keys, strict=True)
             if not known.get(key) and reason(mutant) is None and ("/kernels/" in mutant.file) == (name == "interpreted")
         ]
         if tasks:
             files = [file for file in modules(root, []) if ("/kernels/" in file) == (name == "interpreted")]
-            (folder / "task.json").write_text(json.dumps({"name": name, "files": files, "mutants": tasks}))
+            (folder / "task.json").write_text(
+                json.dumps({"name": name, "files": files, "fast": fast, "mutants": tasks})
+            )
             env = os.environ | {
                 "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "mutated"), str(root / "src")]),
                 "HYPOTHESIS_PROFILE": "mutants",  # tests/draws.py: the same examples in every run

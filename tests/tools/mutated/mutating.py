@@ -52,12 +52,14 @@ def pytest_runtestloop(session):
             lambda: called.write_text(json.dumps(_record([t for t in tests.values() if not _slow(t)], task["files"])))
         )
     judges = json.loads(called.read_text())
+    here = set(itertools.chain(*judges.values()))  # others may call functions in processes that they start
+    rest = [name for name, test in tests.items() if (not task["fast"] if _slow(test) else name not in here)]
     for mutant in task["mutants"]:
         start = time.perf_counter()
-        places = tuple(mutant.pop("slow"))
-        slow = [name for name, test in tests.items() if name.startswith(places) and _slow(test)]
+        places = tuple(mutant.pop("places"))
+        rest_there = [name for name in rest if name.startswith(places)]
         unsound = []
-        judging = dict.fromkeys([*judges.get(f"{mutant['file']}:{mutant['function']}", []), *slow])
+        judging = dict.fromkeys([*judges.get(f"{mutant['file']}:{mutant['function']}", []), *rest_there])
         while (failed := _first_failure([tests[name] for name in judging if name in tests], mutant)) in judging:
             if not _first_failure([tests[failed]]):
                 break
