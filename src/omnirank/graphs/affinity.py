@@ -105,8 +105,7 @@ def kernel_width(values: np.ndarray, quantile: float) -> float:
     >>> kernel_width(np.array([[0.0], [1.0], [3.0]]), 0.5)
     4.0
     """
-    if len(values) > _SAMPLED:
-        values = values[np.sort(stream(0, len(values)).permutation(len(values))[:_SAMPLED])]
+    values = values[np.sort(stream(0, len(values)).permutation(len(values))[:_SAMPLED])]
     square = squared_distances(values, values)
     squared = np.concatenate([row[i + 1 :] for i, row in enumerate(square)])
     # what is left of equal rows after rounding is no distance

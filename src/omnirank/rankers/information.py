@@ -499,16 +499,15 @@ class _Scored:
         codes, binned = feature_codes(table, i, self.weights, ranker.n_bins)
         if ranker.measure == NEIGHBOR_MEASURE and binned:
             own = Variable.of_numbers(table.column(i).astype(np.float64))
-            return self._aggregated(*self._by_neighbors(own, others))
-        values, alpha = self._by_counts(codes, totals)
+            return self._aggregated(self._by_neighbors(own, others))
         numbers = [(variable, weight) for variable, weight in others if not variable.discrete]
-        more, more_alpha = self._by_neighbors(Variable.of_codes(codes), numbers)
-        return self._aggregated(np.append(values, more), np.append(alpha, more_alpha))
+        by_neighbors = self._by_neighbors(Variable.of_codes(codes), numbers)
+        return self._aggregated(np.vstack([*self._by_counts(codes, totals), by_neighbors]))
 
-    def _by_counts(self, codes: np.ndarray, totals: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _by_counts(self, codes: np.ndarray, totals: list[np.ndarray]) -> list[np.ndarray]:
         """Scores for the targets that are not constant, and the weights of these."""
         measure = MEASURES.get(self.ranker.measure, information_gain)
-        values, alpha = [np.empty(0)], [np.empty(0)]
+        found = []
         for target, total in zip(self.targets, totals, strict=True):
             counts = target.counts(codes, self.weights)
             scores = measure(counts)
@@ -516,9 +515,8 @@ class _Scored:
                 known = total.sum(axis=1)
                 scores = scores * np.minimum(counts.sum(axis=(0, 2)) / np.where(known > 0, known, 1.0), 1.0)
             varies = _varies(total)
-            values.append(scores[varies])
-            alpha.append(target.weights[varies])
-        return np.concatenate(values), np.concatenate(alpha)
+            found.append(np.column_stack([scores, target.weights])[varies])
+        return found
 
     def _neighbor_targets(self, totals: list[np.ndarray]) -> list[tuple[Variable, float]]:
         """All targets that are not constant, with their weights."""
@@ -534,12 +532,13 @@ class _Scored:
                 targets.append((variable, 1.0))
         return targets
 
-    def _by_neighbors(self, own: Variable, others: list[tuple[Variable, float]]) -> tuple[np.ndarray, np.ndarray]:
-        values = [neighbor_information(own, other, self.ranker.n_neighbors, self.seed) for other, _ in others]
-        return np.array(values), np.array([weight for _, weight in others])
+    def _by_neighbors(self, own: Variable, others: list[tuple[Variable, float]]) -> np.ndarray:
+        ranker, seed = self.ranker, self.seed
+        found = [(neighbor_information(own, other, ranker.n_neighbors, seed), weight) for other, weight in others]
+        return np.reshape(found, (-1, 2))
 
-    def _aggregated(self, values: np.ndarray, alpha: np.ndarray) -> float:
-        return float(np.average(values, weights=alpha)) if len(values) else 0.0
+    def _aggregated(self, weighted: np.ndarray) -> float:
+        return float(np.average(weighted[:, 0], weights=weighted[:, 1])) if len(weighted) else 0.0
 
 
 def _varies(total: np.ndarray) -> np.ndarray:
