@@ -73,9 +73,17 @@ EQUIVALENT = {
         "a computed probability is not exactly this"
     ),
     "ensembles/supervision.py: if settled is None or settled.level < 2:": "level 1 does not read features' weights",
+    "evaluation/redundancy.py: if n < max_examples:": "of just so many, all are taken, in order",
     "evaluation/redundancy.py: sensible = (spread > _NO_SPREAD * n) & ((n >= n_levels)) & (n_levels > 1) & "
     "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
     "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
+    "neighbors/euclidean.py: return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 5 * other**2)": (
+        "a looser bound finds the same neighbours"
+    ),
+    "neighbors/weighted.py: known, several = ~np.isnan(ranges.span), (n_levels >= 1)": (
+        "the cells of a feature of one level are as far from each other as those of none"
+    ),
+    "rankers/agnos.py: if (len(values) >= _MOST_EXAMPLES):": "of just so many, all are taken, in order",
 }
 
 

@@ -50,8 +50,8 @@ def pair_distances(values: np.ndarray, first: np.ndarray, second: np.ndarray) ->
     --------
     >>> import numpy as np
     >>> from omnirank.neighbors.euclidean import pair_distances
-    >>> pair_distances(np.array([[0.0], [3.0]]), np.array([0, 1]), np.array([1, 1])).tolist()
-    [9.0, 0.0]
+    >>> pair_distances(np.array([[0.0], [3.0]]), np.array([0]), np.array([1])).tolist()
+    [9.0]
     """
     distances = np.empty(len(first))
     step = max(1, _PAIR_CELLS // max(1, values.shape[1]))
