@@ -191,7 +191,7 @@ def smallest_pairs(affinity: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]
     n = affinity.shape[0]
     n_pairs = min(n_pairs, n)
     degree = degrees(affinity)
-    root = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
+    root = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
     if n <= _SMALL or n_pairs >= n - 1 or not sparse.issparse(affinity):
         dense = affinity.toarray() if sparse.issparse(affinity) else affinity
         laplacian = np.eye(n) - root[:, None] * dense * root

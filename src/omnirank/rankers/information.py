@@ -161,7 +161,7 @@ def information_gain(counts: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         # exactly log 1 where there is one bin only
         lift = counts * total[:, None] / (bins[:, :, None] * classes)
-        gains = np.where(counts > 0, counts * np.log(np.where(counts > 0, lift, 1.0)), 0.0).sum(axis=(0, 2)) / total
+        gains = (counts * np.log(np.where(counts > 0, lift, 1.0))).sum(axis=(0, 2)) / total
     return np.where(total > 0, np.maximum(gains, 0.0), 0.0)
 
 
