@@ -84,6 +84,9 @@ EQUIVALENT = {
         "the cells of a feature of one level are as far from each other as those of none"
     ),
     "rankers/agnos.py: if (len(values) >= _MOST_EXAMPLES):": "of just so many, all are taken, in order",
+    "trees/kernels/candidates.py: best[0] = impurity * ((n) * ROUNDING)": "ROUNDING is generous, too",
+    "trees/kernels/candidates.py: if (gain < best[0] * (1.0 + TIE)) and (test[FEATURE] < 0 or priority <= "
+    "np.uint64(test[PRIORITY])):": "a computed gain is not exactly this",
 }
 
 
