@@ -128,8 +128,10 @@ def test_levels_without_labelled_examples(sparse_labels, seed):
     if not data.labelled.any() or not (np.ptp(data.target.dense()[data.labelled], axis=0) > 0).any():
         return
     weight = rng.integers(1, 6, n) / 2
-    plan, _ = agree(data, 0.8, weight, min_labelled=float(rng.integers(0, 3)), seed=1, min_samples_leaf=1)
-    assert isinstance(plan.space.target, LabelSets if sparse_labels else DenseBlocks)
+    least = float(rng.integers(0, 3))
+    for ensemble in ("bagging", "extra-trees"):
+        plan, _ = agree(data, 0.8, weight, least, seed=1, ensemble=ensemble, min_samples_leaf=1)
+        assert isinstance(plan.space.target, LabelSets if sparse_labels else DenseBlocks)
 
 
 @pytest.mark.slow
