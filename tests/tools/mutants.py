@@ -76,6 +76,7 @@ EQUIVALENT = {
     "evaluation/redundancy.py: if n < max_examples:": "of just so many, all are taken, in order",
     "evaluation/redundancy.py: sensible = (spread > _NO_SPREAD * n) & ((n >= n_levels)) & (n_levels > 1) & "
     "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
+    "evaluation/statistics.py: reached = -2": "every method ends a run after -1",
     "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
     "neighbors/euclidean.py: return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 5 * other**2)": (
         "a looser bound finds the same neighbours"
@@ -87,6 +88,9 @@ EQUIVALENT = {
     "trees/kernels/candidates.py: best[0] = impurity * ((n) * ROUNDING)": "ROUNDING is generous, too",
     "trees/kernels/candidates.py: if (gain < best[0] * (1.0 + TIE)) and (test[FEATURE] < 0 or priority <= "
     "np.uint64(test[PRIORITY])):": "a computed gain is not exactly this",
+    "trees/prediction.py: memory = rows.copy(), np.empty_like(rows), np.empty((len(rows) + 2, 3), np.int64)": (
+        "a row of memory that nothing needs"
+    ),
 }
 
 
