@@ -69,6 +69,7 @@ EQUIVALENT = {
     'core/ranking/ranking.py: "parameters": _merged_parameters(b.parameters, a.parameters, amount),': (
         "rankings of one method have the same parameters in the same order"
     ),
+    "data/resampling.py: of_column = _mixed(numbers.astype(np.uint64)) | np.uint64(2)": "any factors do that differ",
     "data/resampling.py: return groups if (gammainc(_pairs(groups), chance) <= _SURPRISING) else None": (
         "a computed probability is not exactly this"
     ),
@@ -88,6 +89,12 @@ EQUIVALENT = {
     "trees/kernels/candidates.py: best[0] = impurity * ((n) * ROUNDING)": "ROUNDING is generous, too",
     "trees/kernels/candidates.py: if (gain < best[0] * (1.0 + TIE)) and (test[FEATURE] < 0 or priority <= "
     "np.uint64(test[PRIORITY])):": "a computed gain is not exactly this",
+    "trees/kernels/order.py: return n_known if (n_known > 0 or key[0] != key[n_known - 1]) else 0": (
+        "no threshold lies between equal values"
+    ),
+    "trees/kernels/spaces.py: alike &= (z[rows[lo + i], c] == z[first_row, c] and weight[i] == 0.0)": (
+        "equal rows have no impurity when they are centred again, either"
+    ),
     "trees/prediction.py: memory = rows.copy(), np.empty_like(rows), np.empty((len(rows) + 2, 3), np.int64)": (
         "a row of memory that nothing needs"
     ),
