@@ -79,6 +79,7 @@ EQUIVALENT = {
     "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
     "evaluation/statistics.py: reached = -2": "every method ends a run after -1",
     "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
+    "neighbors/euclidean.py: for start in range(0, (len(self.rough) - 1), _OTHERS):": "there are whole tiles of rows",
     "neighbors/euclidean.py: return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 5 * other**2)": (
         "a looser bound finds the same neighbours"
     ),
