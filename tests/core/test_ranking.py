@@ -275,7 +275,7 @@ def ranking_of(trees, **others):
 scores = st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 6)), min_size=1, max_size=9)
 
 
-@given(scores, st.integers(2, 60), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+@given(scores, st.sampled_from([2, 3, 4, 5, 60]), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_intervals_and_pairs_agree(found, n, confidence):
     x, s = np.array(found, float).T
     assert certain_sizes(x, s / 4, n, confidence) == slow_sizes(x, s / 4, n, confidence)

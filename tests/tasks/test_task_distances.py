@@ -32,6 +32,12 @@ def expected_of_sets(target, weights, kind, mu=1.0):
     return [reference.set_distance(a, b, weights, kind, mu) for a in rows for b in rows]
 
 
+def target_distance(target, first, second, kind="auto", hierarchy=None, w0=0.75):
+    """The distances of pairs."""
+    distances = LabelSetDistances(target, kind, hierarchy, w0) if target.is_labels else ValueDistances(target)
+    return distances(np.asarray(first), np.asarray(second)[:, None])[:, 0]
+
+
 def lists_of(target):
     return [[None if math.isnan(v) else v for v in row] for row in target.dense().tolist()]
 

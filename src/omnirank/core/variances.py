@@ -154,7 +154,7 @@ def suits_sparse_sums(matrix: Any, weight: np.ndarray) -> np.ndarray:
     >>> import numpy as np
     >>> from scipy import sparse
     >>> from omnirank.core.variances import suits_sparse_sums
-    >>> suits_sparse_sums(sparse.csr_array([[0.0, 1e9, 1.0], [2.0, 1e9 + 2, 1.0]]), np.ones(2)).tolist()
+    >>> suits_sparse_sums(sparse.csr_array([[0.0, 1e9, 1.0], [2e9, 1e9 + 2, 1.0]]), np.ones(2)).tolist()
     [True, False, True]
     """
     return _from_sums(matrix, weight)[1]

@@ -200,7 +200,7 @@ def write_frame(frame: pd.DataFrame, path: PathLike, metadata: Mapping[bytes, by
     pyarrow, parquet = import_pyarrow()
     try:
         arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **(metadata or {})})
+        arrow = arrow.replace_schema_metadata({**arrow.schema.metadata, **(metadata or {})})
         buffer = io.BytesIO()
         parquet.write_table(arrow, buffer, write_page_checksum=True)  # else a changed byte is another value
     except (pyarrow.ArrowException, UnicodeEncodeError) as problem:

@@ -98,7 +98,7 @@ def root_credit(
     table : Table
         The features.
     weight : ndarray (examples,)
-        Weights of the examples.
+        Weights of the examples, all positive.
     judges : Judges
         Columns of the clustering space.
     groups : ndarray (examples,)
@@ -120,10 +120,7 @@ def root_credit(
     """
     from omnirank.ensembles.kernels.root_credit import Columns, Room, add_credit
 
-    used = np.flatnonzero(weight > 0)
-    table = table if len(used) == len(weight) else table.take(used)
-    u = judges.values if len(used) == len(weight) else judges.values[used]
-    w, groups = weight[used].astype(np.float64), groups[used]
+    u, w = judges.values, weight.astype(np.float64)
     places, grouped = groups % max(n_places, 1), _grouped(groups)
     (n, n_columns), n_features = u.shape, table.n_columns
     width = min(n_columns, _MOST_COLUMNS)

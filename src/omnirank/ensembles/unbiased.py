@@ -83,7 +83,7 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     n_features = plan.dataset.n_features
     row = np.zeros(n_features)
     table = np.zeros((plan.columns.n_variables if tree.options.per_target else 0, n_features))
-    unseen = np.flatnonzero((tree.counts == 0) & (plan.weight > 0))
+    unseen = np.flatnonzero(tree.counts == 0)
     scores = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
     if scores.undefined or grown.feature[0] < 0:
         return scores
@@ -197,7 +197,7 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
     if not blocks:
         return np.vstack([np.zeros((4, len(credit))), np.ones(len(credit))])
     of_all = plan.feature_part is None or described.tested is described.features
-    known = np.flatnonzero((plan.weight > 0) & (of_all | plan.columns.labelled))
+    known = np.flatnonzero(of_all | plan.columns.labelled)
     _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
     values = np.hstack([block.values for block in blocks])[known]
     owner, weight = np.concatenate([block.owner for block in blocks]), np.bincount(group, plan.weight[known])

@@ -175,8 +175,7 @@ def kernel_width(values: np.ndarray, quantile: float) -> float:
     >>> kernel_width(np.array([[0.0], [1.0], [3.0]]), 0.5)
     4.0
     """
-    if len(values) > _SAMPLED:
-        values = values[np.sort(stream(0, len(values)).permutation(len(values))[:_SAMPLED])]
+    values = values[np.sort(stream(0, len(values)).permutation(len(values))[:_SAMPLED])]
     square = squared_distances(values, values)
     squared = np.concatenate([row[i + 1 :] for i, row in enumerate(square)])
     # what is left of equal rows after rounding is no distance
@@ -262,7 +261,7 @@ def smallest_pairs(affinity: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]
     n = affinity.shape[0]
     n_pairs = min(n_pairs, n)
     degree = degrees(affinity)
-    root = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
+    root = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
     if n <= _SMALL or n_pairs >= n - 1 or not sparse.issparse(affinity):
         dense = affinity.toarray() if sparse.issparse(affinity) else affinity
         laplacian = np.eye(n) - root[:, None] * dense * root

@@ -26,6 +26,12 @@ _WIDTH = 256
 _DENSE_SHARE = 0.2
 # Sums that cancel to less than this part of their terms are zero.
 _ROUNDING = 1e-12
+# Sums that cancel to less than this part have lost digits: cells that are in memory are looked at again.
+_DOUBTFUL = 1e-6
+# Values lie within [-1, 1]; those that are less apart are equal.
+_EQUAL = 1e-12
+# Cells that are held dense at a time.
+_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +105,25 @@ def target_blocks(columns: PrototypeColumns, weights: np.ndarray, extents: Exten
     return [partial(_target_block, columns, chosen, part, weights, extents) for part in _parts(variables, _WIDTH)]
 
 
-def explained_shares(s: Sums, features: Columns, target: Columns, adjusted: bool, evenness: float = 1.0) -> np.ndarray:
+def explained_shares(features: Columns, target: Columns, weights: np.ndarray, adjusted: bool) -> np.ndarray:
     """Return the share of each target variable's impurity that each feature explains (V_features, V_target).
 
     Squared correlation for a number, correlation ratio for levels, each over the examples known in both,
-    times the weight of these among the examples whose target is known; 0 where the terms of a sum cancel. ``adjusted``
-    takes off what a feature of as many levels explains by chance. ``evenness`` is the sum of the weights over that of
-    their squares.
+    times the weight of these among the examples whose target is known. ``adjusted`` takes off what a feature of as
+    many levels explains by chance.
     """
+    sums = sums_of(features, target, weights)
+    moments = _moments(sums, features, target)
+    set_from_cells(moments, moments.left <= _DOUBTFUL, features, target, weights)
+    return _shares(moments, sums.target_known, weights.sum() / (weights @ weights), adjusted)
+
+
+def shares_of_sums(sums: Sums, features: Columns, target: Columns, adjusted: bool) -> np.ndarray:
+    """Return what `explained_shares` does, with weights of 1, from sums that may have been added up in parts."""
+    return _shares(_moments(sums, features, target), sums.target_known, 1.0, adjusted)
+
+
+def _moments(s: Sums, features: Columns, target: Columns) -> Moments:
     first = target.starts
     known = s.known[:, first]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -131,12 +148,20 @@ def explained_shares(s: Sums, features: Columns, target: Columns, adjusted: bool
         # rounding of each of the three sums counts: of squares, of values and of weights
         scale = np.add.reduceat(s.target_total + s.weight * (s.target_first / s.known) ** 2, first, axis=1)
         left = np.minimum(left, impurity / scale)
+    means = np.broadcast_to(means, s.known.shape)[:, first]
+    # a pair without common examples gives NaN above
+    return Moments(explained, impurity, means.copy(), known.copy(), np.nan_to_num(left))
+
+
+def _shares(moments: Moments, target_known: np.ndarray, evenness: float, adjusted: bool) -> np.ndarray:
+    """``evenness`` is the sum of the weights over that of their squares: 1 for weights of 1."""
+    explained, impurity, means, known, left = moments
+    with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.clip(explained / impurity, 0.0, 1.0)
         if adjusted:
-            shares = _without_chance(shares, np.broadcast_to(means, s.known.shape)[:, first], known * evenness)
-        shares = shares * (known / s.target_known)
-        # a pair without common examples gives NaN
-        return np.where((left > _ROUNDING) & np.isfinite(shares), shares, 0.0)
+            shares = _without_chance(shares, means, known * evenness)
+        shares = shares * (known / target_known)
+    return np.where((left > _ROUNDING) & np.isfinite(shares), shares, 0.0)
 
 
 def _without_chance(shares: np.ndarray, k: np.ndarray, m: np.ndarray) -> np.ndarray:
@@ -212,7 +237,10 @@ def _target_known(target: Columns, weights: np.ndarray) -> np.ndarray:
         return np.full(len(target.positions), weights.sum())
     if not _is_sparse(target.unknown):
         return weights @ (1.0 - target.unknown)
-    return np.asarray(weights.sum() - weights @ target.unknown)
+    known = weights.sum() - weights @ target.unknown
+    for v in np.flatnonzero(known <= _DOUBTFUL * weights.sum()):
+        known[v] = weights[target.unknown[:, [v]].toarray()[:, 0] == 0].sum()
+    return known
 
 
 def _is_sparse(values: Any) -> bool:
@@ -239,9 +267,15 @@ def _parts(positions: np.ndarray, width: int) -> Sequence[np.ndarray]:
 
 def _dense_cells(table: Table, part: np.ndarray) -> np.ndarray:
     """Numbers, and codes of binary variables, as floats; NaN = missing."""
-    cells = np.column_stack([table.column(j) for j in part.tolist()]).astype(np.float64)
-    nominal = table.is_nominal[part]
-    cells[:, nominal] = np.where(cells[:, nominal] < 0, np.nan, cells[:, nominal])
+    if table.is_sparse:
+        return table.matrix[:, part].toarray().astype(np.float64)
+    nominal, slots = table.is_nominal[part], table.slots[part]
+    if not nominal.any():
+        return np.array(table.numeric[:, slots], np.float64, order="C")
+    cells = np.empty((table.n_rows, len(part)))
+    cells[:, ~nominal] = table.numeric[:, slots[~nominal]]
+    codes = table.codes[:, slots[nominal]]
+    cells[:, nominal] = np.where(codes < 0, np.nan, codes)
     return cells
 
 
@@ -354,3 +388,100 @@ def _target_block(
 
 
 # -- pairs whose sums cancel, from the cells of the examples known in both ------------------------------------
+
+
+class Moments(NamedTuple):
+    """Facts about pairs of a feature and a target variable, over the examples known in both (V_features, V_target)."""
+
+    explained: np.ndarray  # impurity of the target that the feature explains
+    impurity: np.ndarray  # of the target
+    means: np.ndarray  # number of means that the feature fits: levels, or 2 for a line
+    known: np.ndarray  # weight of the examples
+    left: np.ndarray  # smallest part of a sum that is left after its terms cancel; 0 where nothing can be explained
+
+
+def set_from_cells(
+    moments: Moments, doubtful: np.ndarray, features: Columns, target: Columns, weights: np.ndarray
+) -> None:
+    """Replace the moments of doubtful pairs by those from the definition, with sums over centred cells."""
+    if not doubtful.any():
+        return
+    for field in moments:
+        field[doubtful] = 0.0
+    # most doubtful pairs are constant where both are known, which counts show without rounding
+    if not features.one_hot:
+        doubtful = doubtful & _varies(features, target.unknown)
+    varies = _varies(target, features.unknown)
+    doubtful = doubtful & np.logical_or.reduceat(varies, target.starts, axis=0).T
+    for v in np.flatnonzero(doubtful.any(axis=1)):
+        chosen = np.flatnonzero(doubtful[v])
+        rows = np.arange(len(weights))
+        if features.unknown is not None:
+            rows = np.flatnonzero(_dense(features.unknown, [v])[:, 0] == 0)
+        x = _dense(features.values, np.flatnonzero(features.variable == v))[rows]
+        if not len(rows) or (not features.one_hot and np.ptp(x) <= _EQUAL):
+            continue
+        width = max(1, _CELLS // len(weights))
+        for start in range(0, len(chosen), width):
+            part = chosen[start : start + width]
+            for field, values in zip(moments, _pairs(x, features.one_hot, target, part, rows, weights), strict=True):
+                field[v, part] = values
+
+
+def _varies(columns: Columns, unknown: Any) -> np.ndarray:
+    """Whether a column has another value than its first one where other variables are known (C, V or 1)."""
+    values = columns.values
+    if sparse.issparse(values):  # or another one than 0
+        other = (values != 0).astype(np.float64)
+    else:
+        known = np.ones_like(values, bool) if columns.unknown is None else (columns.unknown == 0)[:, columns.variable]
+        first = values[known.argmax(axis=0), np.arange(values.shape[1])]
+        other = ((values != first) & known).astype(np.float64)
+    counts = np.asarray(other.sum(axis=0)).reshape(-1, 1)
+    if unknown is not None:
+        hidden = other.T @ unknown
+        counts = counts - (hidden.toarray() if sparse.issparse(hidden) else hidden)
+    return counts > 0
+
+
+def _pairs(
+    x: np.ndarray, one_hot: bool, target: Columns, part: np.ndarray, rows: np.ndarray, weights: np.ndarray
+) -> Moments:
+    columns = np.flatnonzero(np.isin(target.variable, part))
+    owner = np.searchsorted(part, target.variable[columns])
+    starts = np.searchsorted(owner, np.arange(len(part)))
+    cells = _dense(target.values, columns)[rows]
+    common = np.ones((len(rows), len(part)), bool)
+    if target.unknown is not None:
+        common = _dense(target.unknown, part)[rows] == 0
+    weight = weights[rows, None] * common
+    known = weight.sum(axis=0)
+    weight = weight / np.where(known > 0, known, 1.0)  # squares of tiny weights would be 0
+    of_column = weight[:, owner]
+    cells = _centred_common(cells, of_column, common[:, owner])
+    impurity = np.add.reduceat((of_column * cells**2).sum(axis=0), starts)
+    if one_hot:
+        first = x.T @ weight
+        means = (first > 0).sum(axis=0)
+        sums, divisors = x.T @ (of_column * cells), first[:, owner]
+    else:
+        line = _centred_common(np.repeat(x, len(part), axis=1), weight, common)
+        spread = (weight * line**2).sum(axis=0)
+        means = np.full(len(part), 2)  # a line that does not vary is not doubtful
+        sums, divisors = (of_column * line[:, owner] * cells).sum(axis=0)[None], spread[None, owner]
+    explained = (sums**2 / np.where(divisors > 0, divisors, 1.0)).sum(axis=0)
+    explained = np.where(means > 1, np.add.reduceat(explained, starts), 0.0)
+    return Moments(explained, impurity, means, known, (impurity > 0).astype(np.float64))
+
+
+def _centred_common(cells: np.ndarray, weight: np.ndarray, common: np.ndarray) -> np.ndarray:
+    """Cells of the common examples minus their mean, which weights of sum 1 give; 0 where all are equal."""
+    low = np.min(cells, axis=0, where=common, initial=np.inf)
+    high = np.max(cells, axis=0, where=common, initial=-np.inf)
+    varies = common & (high - low > _EQUAL)
+    return np.where(varies, cells - (weight * cells).sum(axis=0), 0.0)
+
+
+def _dense(values: Any, columns: Any) -> np.ndarray:
+    part = values[:, columns]
+    return part.toarray() if sparse.issparse(part) else part

@@ -161,7 +161,7 @@ def information_gain(counts: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         # exactly log 1 where there is one bin only
         lift = counts * total[:, None] / (bins[:, :, None] * classes)
-        gains = np.where(counts > 0, counts * np.log(np.where(counts > 0, lift, 1.0)), 0.0).sum(axis=(0, 2)) / total
+        gains = (counts * np.log(np.where(counts > 0, lift, 1.0))).sum(axis=(0, 2)) / total
     return np.where(total > 0, np.maximum(gains, 0.0), 0.0)
 
 
@@ -496,25 +496,23 @@ class _Scored:
         codes, binned = feature_codes(table, i, self.weights, ranker.n_bins)
         if ranker.measure == NEIGHBOR_MEASURE and binned:
             own = Variable.of_numbers(table.column(i).astype(np.float64))
-            return self._aggregated(*self._by_neighbors(own, others))
-        values, alpha = self._by_counts(codes, totals)
+            return self._aggregated(self._by_neighbors(own, others))
         numbers = [(variable, weight) for variable, weight in others if not variable.discrete]
-        more, more_alpha = self._by_neighbors(Variable.of_codes(codes), numbers)
-        return self._aggregated(np.append(values, more), np.append(alpha, more_alpha))
+        by_neighbors = self._by_neighbors(Variable.of_codes(codes), numbers)
+        return self._aggregated(np.vstack([*self._by_counts(codes, totals), by_neighbors]))
 
-    def _by_counts(self, codes: np.ndarray, totals: list[_Total]) -> tuple[np.ndarray, np.ndarray]:
+    def _by_counts(self, codes: np.ndarray, totals: list[_Total]) -> list[np.ndarray]:
         """Scores for the targets that are not constant, and the weights of these."""
         measure = MEASURES.get(self.ranker.measure, information_gain)
-        values, alpha = [np.empty(0)], [np.empty(0)]
+        found = []
         for target, total in zip(self.targets, totals, strict=True):
             counts = target.counts(codes, self.weights)
             scores = measure(counts)
             if self.ranker.measure != "chi2":
                 known = total.known
                 scores = scores * np.minimum(counts.sum(axis=(0, 2)) / np.where(known > 0, known, 1.0), 1.0)
-            values.append(scores[total.varies])
-            alpha.append(target.weights[total.varies])
-        return np.concatenate(values), np.concatenate(alpha)
+            found.append(np.column_stack([scores, target.weights])[total.varies])
+        return found
 
     def _neighbor_targets(self, totals: list[_Total]) -> list[tuple[Variable, float]]:
         """All targets that are not constant, with their weights."""
@@ -530,12 +528,13 @@ class _Scored:
                 targets.append((variable, 1.0))
         return targets
 
-    def _by_neighbors(self, own: Variable, others: list[tuple[Variable, float]]) -> tuple[np.ndarray, np.ndarray]:
-        values = [neighbor_information(own, other, self.ranker.n_neighbors, self.seed) for other, _ in others]
-        return np.array(values), np.array([weight for _, weight in others])
+    def _by_neighbors(self, own: Variable, others: list[tuple[Variable, float]]) -> np.ndarray:
+        ranker, seed = self.ranker, self.seed
+        found = [(neighbor_information(own, other, ranker.n_neighbors, seed), weight) for other, weight in others]
+        return np.reshape(found, (-1, 2))
 
-    def _aggregated(self, values: np.ndarray, alpha: np.ndarray) -> float:
-        return float(np.average(values, weights=alpha)) if len(values) else 0.0
+    def _aggregated(self, weighted: np.ndarray) -> float:
+        return float(np.average(weighted[:, 0], weights=weighted[:, 1])) if len(weighted) else 0.0
 
 
 def _class_variable(target: ClassTargets, v: int) -> Variable:

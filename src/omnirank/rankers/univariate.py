@@ -21,6 +21,7 @@ from omnirank.rankers.explained import (
     Sums,
     explained_shares,
     feature_blocks,
+    shares_of_sums,
     sums_of,
     target_blocks,
 )
@@ -185,12 +186,12 @@ class _BlockMeans:
     roots: bool
 
     def __call__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        own, evenness = self.features[number](), self.weights.sum() / (self.weights @ self.weights)
+        own = self.features[number]()
         sums, total = np.zeros(len(own.positions)), np.zeros(len(own.positions))
         for make in self.target:
             other = make()
             counted = _counted(own.positions, other, other.varies, self.alpha, self.unsupervised)
-            shares = explained_shares(sums_of(own, other, self.weights), own, other, self.adjusted, evenness)
+            shares = explained_shares(own, other, self.weights, self.adjusted)
             sums += ((np.sqrt(shares) if self.roots else shares) * counted).sum(axis=1)
             total += counted.sum(axis=1)
         return own.positions, sums / np.where(total > 0, total, 1.0)
@@ -266,7 +267,7 @@ def _means(
         own, targets = pair.features.positions, pair.target.positions
         varying = np.ones(len(targets), bool) if data.n_targets else varies[targets]
         counted = _counted(own, pair.target, varying, alpha, not data.n_targets)
-        shares = explained_shares(pair.sums, pair.features, pair.target, adjusted)
+        shares = shares_of_sums(pair.sums, pair.features, pair.target, adjusted)
         sums[own] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
         total[own] += counted.sum(axis=1)
     return sums / np.where(total > 0, total, 1.0)

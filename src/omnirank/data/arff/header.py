@@ -170,7 +170,8 @@ class Header:
         if kind == "relational":
             raise TokenError(f"the attribute {name!r} is relational: only flat ARFF is read", at)
         if kind not in (*_NUMERIC, "string", "key"):
-            what = f"the unknown type {line[at:].split()[0][:40]!r}" if line[at:].strip() else "no type"
+            words = line[at:].split()
+            what = f"the unknown type {words[0][:40]!r}" if words else "no type"
             raise TokenError(
                 f"the attribute {name!r} has {what}: expected numeric, real, integer, string, date, key, "
                 "hierarchical or a list {a, b, ...}",
