@@ -89,6 +89,18 @@ def test_credit_of_groups_is_as_defined(n_groups):
     check_root(plan, {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()})
 
 
+def test_credit_at_the_root_depends_on_the_order_of_numbers_only():
+    rng = np.random.default_rng(0)
+    X, y, weight = random_features(rng, 40), rng.normal(size=(40, 2)).round(1), random_weights(rng, 40)
+    y[:8, 0] = np.nan
+    credits = []
+    for target in (y, np.column_stack([np.exp(9 * y[:, 0]), -y[:, 1]])):  # seen from the other end: the same
+        plan = planned(Dataset(X, target), weight)
+        credits.append(module.credit_at_root(plan, module.described_parts(plan), ScoreOptions(), 40))
+    for one, other in zip(*credits, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
+
+
 def test_the_ranking_is_that_of_credit_at_the_root_and_below_it():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 24))
