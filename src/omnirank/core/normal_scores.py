@@ -31,4 +31,4 @@ def normal_scores(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     below, above = ((np.cumsum(part) - part / 2) / mass.sum() for part in (mass, mass[::-1]))
     # from the nearer end: so far out, the share of the other one has no digits left
     at, least = above[::-1], np.finfo(np.float64).tiny
-    return np.where(below < at, ndtri(np.maximum(below, least)), -ndtri(np.maximum(at, least)))[place]
+    return np.where(below <= at, ndtri(np.maximum(below, least)), -ndtri(np.maximum(at, least)))[place]
