@@ -124,6 +124,16 @@ def kernel(x, nominal, weight):
     return K
 
 
+def noise_factor(m, nominal):
+    """By what credit of m equally frequent values is multiplied so that noise varies as numbers of many values do.
+
+    The credit of noise is a sum of squares with the eigenvalues of the kernel as weights; 1 / (j (j + 1)) for j from 1
+    to infinity for numbers of many values, whose squares add up to pi^2 / 3 - 3.
+    """
+    weights = np.linalg.eigvalsh(kernel(range(m), nominal, [1.0] * m))
+    return ((np.pi**2 / 3 - 3) * weights.sum() ** 2 / (weights**2).sum()) ** 0.5
+
+
 def root(plan, number=float):
     """Credit of each feature at the root by variable, what groups add to it, and what they add that meet themselves.
 
