@@ -222,7 +222,33 @@ class ScoreSums:
             root += n_trees / below.count * getattr(credit, part)
             more = np.abs(credit.n_values) > np.abs(n_values)
             n_values = np.where(more, credit.n_values, n_values)
+        root *= noise_factors(n_values)
         return ConfirmedMeans(below.count, below.mean, below.m2, root, genie3.mean, genie3.m2, value_kinds(n_values))
+
+
+def noise_factors(n_values: np.ndarray) -> np.ndarray:
+    """Return by what credit at the root is multiplied, so that noise of any kind varies as numbers of many values do.
+
+    By chance, credit has a variance proportional to the sum of the squared eigenvalues of a feature's kernel, whose
+    trace is 1. k levels have k - 1 equal ones. Numbers of m values, as frequent as each other, have those of discrete
+    Legendre polynomials, m / (m - 1) / (j (j + 1)) for j < m.
+
+    Parameters
+    ----------
+    n_values : ndarray (features,)
+        How many values features have; negative for levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.run import noise_factors
+    >>> noise_factors(np.array([10_000, 3, 2, -2, -50])).round(2).tolist()
+    [1.0, 0.68, 0.54, 0.54, 3.77]
+    """
+    size = np.maximum(np.abs(n_values), 2).astype(np.int64)
+    j = np.arange(1.0, size.max(initial=2))
+    of_numbers = (size / (size - 1)) ** 2 * np.cumsum((j * (j + 1)) ** -2)[size - 2]
+    return np.sqrt((np.pi**2 / 3 - 3) / np.where(n_values < 0, 1 / (size - 1), of_numbers))
 
 
 def value_kinds(n_values: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.blas_threads import one_blas_thread
+from omnirank.core.normal_scores import normal_scores
 from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
 from omnirank.data.table import Table
@@ -159,6 +160,10 @@ def credit_at_root(
 ) -> RootCredit:
     """Return the credit of all features at the root, by the columns of both parts.
 
+    Numeric targets are normal scores there (:mod:`omnirank.core.normal_scores`), of the same variance: a few large
+    values of a skewed target would decide the credit of all features. Below the root, targets are what they are, so
+    that what only the large values tell counts there.
+
     That by features beside a target is not split by variable. With ``n_places``, there is also what groups of examples
     add, each numbered modulo the places, by the part that p values are about.
     """
@@ -215,7 +220,10 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
 
 
 def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
-    """Columns in blocks, weighed and centred; of the many columns of features some are drawn, and count for all."""
+    """Columns in blocks, weighed and centred, numeric targets in normal scores.
+
+    Of the many columns of features some are drawn, and count for all.
+    """
     n_columns = sum(len(part.owner) for part in parts)
     chosen, scale = np.ones(n_columns, bool), 1.0
     if parts and n_columns > _MOST_JUDGES and (parts[0].owner >= 0).all():
@@ -230,6 +238,9 @@ def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
             if len(some):
                 values = part.dense(some)
                 unknown = np.isnan(values)
+                for c in _numbers(plan, part, some):
+                    known = ~unknown[:, c]
+                    values[known, c] = _in_normal_scores(values[known, c], plan.weight[known])
                 total = plan.weight @ ~unknown  # no difference: light rows may be the only known ones
                 values[unknown] = 0.0
                 values -= (plan.weight @ values) / total
@@ -237,6 +248,22 @@ def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
                 values *= scale * np.sqrt(plan.weight.sum() / total)
                 values[unknown] = 0.0
                 yield Judges(values, part.owner[some], part.variable[some])
+
+
+def _numbers(plan: GrowingPlan, part: _Columns, columns: np.ndarray) -> list[int]:
+    """Which of these columns of a part are numeric targets."""
+    target = plan.dataset.target
+    if target is None or target.is_labels or (part.owner >= 0).any():
+        return []
+    return [c for c, variable in enumerate(part.variable[columns]) if plan.columns.levels[variable] is None]
+
+
+def _in_normal_scores(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return normal scores of the variance of these numbers."""
+    weight = weight / weight.sum()
+    scores = normal_scores(values, weight)
+    size = weight @ (scores - weight @ scores) ** 2
+    return scores * np.sqrt(weight @ (values - weight @ values) ** 2 / size) if size > 0 else values
 
 
 def _described(

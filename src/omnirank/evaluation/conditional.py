@@ -32,11 +32,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaincc, ndtri
-from scipy.stats import rankdata
+from scipy.special import gammaincc
 
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError, setting
+from omnirank.core.normal_scores import normal_scores
 from omnirank.core.parallel import progress, run_parallel
 from omnirank.core.ranking.certainty import ALPHA, p_value_columns
 from omnirank.core.ranking.ranking import Ranking
@@ -275,7 +275,7 @@ def feature_columns(table: Table, f: int) -> np.ndarray:
     if table.levels[f] is not None:
         return level_columns(cells)
     known = ~np.isnan(cells)
-    scores = ndtri((rankdata(cells[known]) - 0.5) / max(known.sum(), 1))
+    scores = normal_scores(cells[known], np.ones(known.sum()))
     columns = np.zeros((len(cells), 2))
     if known.any():
         columns[known] = np.column_stack([scores - scores.mean(), scores**2 - (scores**2).mean()])

@@ -65,8 +65,9 @@ class EnsembleRanker(BaseRanker):
       power of their depth),
     * ``permutation``: relative growth of a tree's out-of-bag error when the feature's values are permuted,
     * ``unbiased``: sum of the impurity reductions that out-of-bag examples confirm, covariances of in-bag and
-      out-of-bag means; at the root, where trees see all examples, the gains of all tests of all features. About 0 for
-      features that tell nothing, however many tests they have. The formula is that of
+      out-of-bag means; at the root, where trees see all examples, the gains of all tests of all features (numeric
+      targets are normal scores of their ranks there, so that a few large values do not decide). About 0 for features
+      that tell nothing, however many tests they have. The formula is that of
       :class:`omnirank.core.ranking.accumulators.ConfirmedMeans`,
 
     each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative to

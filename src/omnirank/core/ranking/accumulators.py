@@ -201,8 +201,8 @@ class MeanAccumulator(Accumulator):
 class ConfirmedMeans(Accumulator):
     r"""Scores of trees that have credit at the root, the same for all trees, and below it, where single trees differ.
 
-    For the credit r at the root, the mean b of that below it, and the mean g of Genie3 of the same trees, features f of
-    the kinds k(f) have the scores
+    For the credit r at the root (scaled so that noise of any kind varies alike, see `root`), the mean b of that below
+    it, and the mean g of Genie3 of the same trees, features f of the kinds k(f) have the scores
 
     .. math:: s_f = \tfrac{4}{5}\, e_f + \tfrac{1}{5} \big(\bar e_{k(f)} + a\, (g_f - \bar g_{k(f)})\big), \qquad
               e_f = c\, r_f + \frac{b_f^3}{b_f^2 + (8 \tau)^2},
@@ -221,7 +221,8 @@ class ConfirmedMeans(Accumulator):
     count, mean, m2
         Of the credit below the root, as in `MeanAccumulator`.
     root : ndarray
-        Credit at the root.
+        Credit at the root, divided by its standard deviation over permutations of the target, relative to that of
+        numbers of many values.
     other_mean, other_m2
         Of Genie3.
     kinds : ndarray (features,)
