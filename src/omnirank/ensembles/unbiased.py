@@ -14,7 +14,7 @@ from omnirank.core.variances import centred_for_sums, near_centres
 from omnirank.ensembles.pair_test import pair_p_values
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
+from omnirank.ensembles.root_credit import Judges, OrderedRows, RootCredit, root_credit
 from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
@@ -151,58 +151,83 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
 
 
 def credit_at_root(
-    plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int = 0
+    plan: GrowingPlan,
+    described: DescribedParts,
+    options: ScoreOptions,
+    n_places: int = 0,
+    rows: OrderedRows | None = None,
 ) -> RootCredit:
     """Return the credit of all features at the root, by the columns of both parts.
 
     That by features beside a target is not split by variable. With ``n_places``, there is also what groups of examples
-    add, each numbered modulo the places, by the target.
+    add, each numbered modulo the places, by the target. ``rows`` are those that weigh something.
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
+    used, rows = plan.weight > 0, rows or _used_rows(plan)
+    n_features = plan.dataset.n_features
+    shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
+    row, table, by_example, of_themselves = map(np.zeros, shapes)
+    nothing = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
     credit = None
     for parts, split, places in ((described.own, n_variables, n_places), (described.features, 0, 0)):
         for judges in _judges(plan, parts):
-            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, places)
+            judges = judges._replace(values=judges.values[used]) if rows.table.n_rows < len(used) else judges
+            one = root_credit(rows, plan.weight[used], judges, groups[used], split, places)
             if parts is not described.own:  # neither single targets nor p values have a share of it
-                rest = np.zeros((n_variables, len(one.row))), np.zeros((len(one.row) if n_places else 0, n_places))
-                one = one._replace(table=rest[0], by_example=rest[1], of_themselves=np.zeros(len(one.row)))
+                one = nothing._replace(row=one.row, n_values=one.n_values)
             credit = one if credit is None else credit.added(one)
-    if credit is None:
-        n_features = plan.dataset.n_features
-        shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
-        row, table, by_example, of_themselves = map(np.zeros, shapes)
-        return RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
-    return credit._replace(null=_null_at_root(plan, described, credit.row)) if n_places else credit
+    return nothing if credit is None else credit
 
 
-def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray) -> np.ndarray:
-    """What `RootCredit.null` holds; NaN where groups are given, or columns are too large.
+def _used_rows(plan: GrowingPlan) -> OrderedRows:
+    used, table = plan.weight > 0, plan.dataset.features
+    return OrderedRows(table if used.all() else table.take(np.flatnonzero(used)))
+
+
+def credit_with_null(plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int) -> RootCredit:
+    """Return the credit at the root with its null; where groups are given, or columns large, with what groups add."""
+    rows = _used_rows(plan)
+    credit = credit_at_root(plan, described, options, rows=rows)
+    given = plan.groups is not None and plan.dataset.given_groups is not None
+    n_cells = sum(len(part.owner) for part in described.own) * plan.n_examples
+    if given or n_cells > _MOST_CELLS:
+        credit = credit._replace(null=np.full((5, len(credit.row)), np.nan))
+    else:
+        credit = credit._replace(null=_null_at_root(plan, described, credit.row, rows))
+    if given or n_cells > _MOST_CELLS / 2:  # where other samples of the data may have no null
+        sums = credit_at_root(plan, described, options, n_places, rows)
+        credit = credit._replace(by_example=sums.by_example, of_themselves=sums.of_themselves)
+    return credit
+
+
+def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray, rows: OrderedRows) -> np.ndarray:
+    """What `RootCredit.null` holds.
 
     A feature that tells nothing is independent of what rows have of all columns, weights included. So their weighed
     columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels, the
     labelled rows are permuted.
     """
-    given = plan.groups is not None and plan.dataset.given_groups is not None
-    if given or sum(len(part.owner) for part in described.own) * plan.n_examples > _MOST_CELLS:
-        return np.full((5, len(credit)), np.nan)
     blocks = list(_judges(plan, described.own))
     if not blocks:
         return np.vstack([np.zeros((4, len(credit))), np.ones(len(credit))])
     known = np.flatnonzero((plan.weight > 0) & plan.columns.labelled)
-    _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
-    values = np.hstack([block.values for block in blocks])[known]
-    owner, weight = np.concatenate([block.owner for block in blocks]), np.bincount(group, plan.weight[known])
-    values = np.array([np.bincount(group, column) for column in values.T]).T
-    table = plan.dataset.features.take(known[first])
+    values, weight = np.hstack([block.values for block in blocks])[known], plan.weight[known]
+    owner = np.concatenate([block.owner for block in blocks])
+    if plan.groups is not None:
+        _, first, group = np.unique(plan.groups[known], return_index=True, return_inverse=True)
+        values = np.array([np.bincount(group, column) for column in values.T]).T
+        known, weight = known[first], np.bincount(group, weight)
+    if plan.groups is not None or len(known) < rows.table.n_rows:
+        rows = OrderedRows(plan.dataset.features.take(known))
     if plan.groups is None and plan.feature_part is None and (weight == weight[0]).all():
         values /= np.sqrt(weight[0])
     else:
         judges = Judges(values, owner, owner)
-        credit = root_credit(table, np.ones(len(values)), judges, np.arange(len(values))).row
-    moments = permutation_moments(table, values, owner)
+        credit = root_credit(rows, np.ones(len(values)), judges, np.arange(len(values))).row
+    moments = permutation_moments(rows, values, owner)
     alone = credit / np.where(moments[0] > 0, moments[0], np.inf)
-    in_pairs = np.full(len(credit), np.nan) if (owner >= 0).any() else pair_p_values(table, values, alone)
+    in_pairs = np.full(len(credit), np.nan) if (owner >= 0).any() else pair_p_values(rows, values, alone)
     return np.vstack([credit, moments, in_pairs])
 
 
