@@ -200,7 +200,7 @@ def chance(plan):
             middle = mean(column, [i for i in known(column, range(n)) if weight[i] > 0], weight)
             size = (_scale(plan, variable, column)) ** 0.5
             targets.append([0.0 if column[i] is None else size * weight[i] * (column[i] - middle) for i in labelled])
-        pairs = in_pairs(table.take(np.array(labelled)), np.transpose(targets))
+        pairs = in_pairs(table.take(np.array(labelled)), np.transpose(targets), share=0.15)
     for f, cells in enumerate(cells_of(table)):
         rows = [i for i in labelled if cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
@@ -291,8 +291,8 @@ def in_bag(plan, tree, counts):
     return found
 
 
-def in_pairs(table, target, most=8):
-    """P value of each feature from its pairs with all others: see `omnirank.ensembles.pair_test`."""
+def in_pairs(table, target, most=8, share=1.0):
+    """P value of each feature from its pairs with all others, 1 unless below a share of the error: see `pair_test`."""
     n = len(target)
     ranks = {}
     for column in sorted((tuple(u) for u in np.transpose(target)), key=np.std, reverse=True)[:most]:
@@ -324,7 +324,7 @@ def in_pairs(table, target, most=8):
                 if squares > 1e-20:
                     p = 2 * student.sf(abs(v @ mine) / squares**0.5, n - 2)
                     smallest = min(smallest, p * len(pairs) * len(own))
-        found.append(smallest)
+        found.append(smallest if smallest < share else 1.0)
     return found
 
 

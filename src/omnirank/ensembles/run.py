@@ -19,7 +19,7 @@ from omnirank.core.parallel import on_cluster, progress, run_parallel, worker_co
 from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.p_values import ExampleSums, RootSums
+from omnirank.ensembles.p_values import SHARES, ExampleSums, RootSums
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import SCORES, FeatureScores, ScoreOptions, TreeScorer
 from omnirank.ensembles.supervision import Supervision, ToFit, resolve_level, settled_supervision
@@ -100,10 +100,6 @@ def reliability(scores: np.ndarray, errors: np.ndarray) -> float:
 
 
 # -- sums of scores ---------------------------------------------------------------------------------------------
-
-
-# Shares of the error of the tests at the root, below it and in pairs.
-_SHARES = (0.7, 0.15, 0.15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +198,7 @@ class ScoreSums:
         at_root = RootSums.p_values(self.at_root[name], scores.count)
         in_pairs = RootSums.p_values_in_pairs(self.at_root[name])
         further = np.where(below.squares() > 0, further, np.nan)
-        tests = (p / share for p, share in zip((at_root, further, in_pairs), _SHARES, strict=True))
+        tests = (p / share for p, share in zip((at_root, further, in_pairs), SHARES, strict=True))
         return np.fmin.reduce([np.ones(len(at_root)), *tests])
 
     def state(self, name: str) -> MeanAccumulator | ConfirmedMeans:

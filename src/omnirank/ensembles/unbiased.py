@@ -16,7 +16,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.pair_test import pair_p_values
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
+from omnirank.ensembles.root_credit import Judges, OrderedRows, RootCredit, root_credit
 from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
@@ -156,7 +156,11 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
 
 
 def credit_at_root(
-    plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int = 0
+    plan: GrowingPlan,
+    described: DescribedParts,
+    options: ScoreOptions,
+    n_places: int = 0,
+    rows: OrderedRows | None = None,
 ) -> RootCredit:
     """Return the credit of all features at the root, by the columns of both parts.
 
@@ -169,53 +173,68 @@ def credit_at_root(
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
+    rows = rows or OrderedRows(plan.dataset.features)
+    n_features = plan.dataset.n_features
+    shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
+    row, table, by_example, of_themselves = map(np.zeros, shapes)
+    nothing = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
     credit = None
     for parts, split in ((described.own, n_variables), (described.features, 0)):
         places = n_places if parts is described.tested else 0
         for judges in _judges(plan, parts):
-            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, places)
+            one = root_credit(rows, plan.weight, judges, groups, split, places)
             if not split:
-                one = one._replace(table=np.zeros((n_variables, len(one.row))))
+                one = one._replace(table=table)
             if parts is not described.tested:
-                rest = np.zeros((len(one.row) if n_places else 0, n_places))
-                one = one._replace(by_example=rest, of_themselves=np.zeros(len(one.row)))
+                one = one._replace(by_example=by_example, of_themselves=of_themselves)
             credit = one if credit is None else credit.added(one)
-    if credit is None:
-        n_features = plan.dataset.n_features
-        shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
-        row, table, by_example, of_themselves = map(np.zeros, shapes)
-        credit = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
-    return credit._replace(null=_null_at_root(plan, described, credit.row)) if n_places else credit
+    return nothing if credit is None else credit
 
 
-def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray) -> np.ndarray:
-    """What `RootCredit.null` holds; NaN where groups are given, or columns are too large.
+def credit_with_null(plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int) -> RootCredit:
+    """Return the credit at the root with its null; where groups are given, or columns large, with what groups add."""
+    rows = OrderedRows(plan.dataset.features)
+    credit = credit_at_root(plan, described, options, rows=rows)
+    given = plan.groups is not None and plan.dataset.given_groups is not None
+    n_cells = sum(len(part.owner) for part in described.tested) * plan.n_examples
+    if given or n_cells > _MOST_CELLS:
+        credit = credit._replace(null=np.full((5, len(credit.row)), np.nan))
+    else:
+        credit = credit._replace(null=_null_at_root(plan, described, credit.row, rows))
+    if given or n_cells > _MOST_CELLS / 2:  # where other samples of the data may have no null
+        sums = credit_at_root(plan, described, options, n_places, rows)
+        credit = credit._replace(by_example=sums.by_example, of_themselves=sums.of_themselves)
+    return credit
+
+
+def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray, rows: OrderedRows) -> np.ndarray:
+    """What `RootCredit.null` holds.
 
     A feature that tells nothing is independent of what rows have of all columns, weights included. So their weighed
     columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels that
     count, the labelled rows are permuted.
     """
-    given = plan.groups is not None and plan.dataset.given_groups is not None
-    if given or sum(len(part.owner) for part in described.tested) * plan.n_examples > _MOST_CELLS:
-        return np.full((5, len(credit)), np.nan)
     blocks = list(_judges(plan, described.tested))
     if not blocks:
         return np.vstack([np.zeros((4, len(credit))), np.ones(len(credit))])
     of_all = plan.feature_part is None or described.tested is described.features
     known = np.flatnonzero(of_all | plan.columns.labelled)
-    _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
-    values = np.hstack([block.values for block in blocks])[known]
-    owner, weight = np.concatenate([block.owner for block in blocks]), np.bincount(group, plan.weight[known])
-    values = np.array([np.bincount(group, column) for column in values.T]).T
-    table = plan.dataset.features.take(known[first])
+    values, weight = np.hstack([block.values for block in blocks])[known], plan.weight[known]
+    owner = np.concatenate([block.owner for block in blocks])
+    if plan.groups is not None:
+        _, first, group = np.unique(plan.groups[known], return_index=True, return_inverse=True)
+        values = np.array([np.bincount(group, column) for column in values.T]).T
+        known, weight = known[first], np.bincount(group, weight)
+    if plan.groups is not None or len(known) < rows.table.n_rows:
+        rows = OrderedRows(plan.dataset.features.take(known))
     if plan.groups is None and of_all and (weight == weight[0]).all():
         values /= np.sqrt(weight[0])
     else:
         judges = Judges(values, owner, owner)
-        credit = root_credit(table, np.ones(len(values)), judges, np.arange(len(values))).row
-    moments = permutation_moments(table, values, owner)
+        credit = root_credit(rows, np.ones(len(values)), judges, np.arange(len(values))).row
+    moments = permutation_moments(rows, values, owner)
     alone = credit / np.where(moments[0] > 0, moments[0], np.inf)
-    in_pairs = np.full(len(credit), np.nan) if (owner >= 0).any() else pair_p_values(table, values, alone)
+    in_pairs = np.full(len(credit), np.nan) if (owner >= 0).any() else pair_p_values(rows, values, alone)
     return np.vstack([credit, moments, in_pairs])
 
 

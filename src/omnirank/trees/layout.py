@@ -40,8 +40,6 @@ _FEW_FEATURES = 8
 # Features are ranked in blocks: handing them to workers one by one costs as much as ranking small ones.
 _FEWEST_BLOCKS = 32
 _BLOCKS_PER_WORKER = 4
-# From so many cells on, three sorts of 16-bit integers take less time than one of floats.
-_MANY = 2000
 # Rows that are transposed at a time: those of common widths fit the cache of a core.
 _ROWS_AT_ONCE = 1024
 # Rows x features as bits take at most this much memory; beyond it rows are looked up by feature only.
@@ -676,7 +674,7 @@ def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range)
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
     """Dense ranks of the known cells; NaN sorts last. Returns whether all cells are known and differ."""
-    order, ordered = _in_order(cells)
+    order, ordered = (part[0] for part in in_order(cells[None]))
     step = np.zeros(len(cells), codes.dtype)
     step[1:] = ordered[1:] != ordered[:-1]  # NaN differs from NaN: overwritten below
     codes[order] = np.cumsum(step, dtype=codes.dtype)
@@ -686,23 +684,38 @@ def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
     return not n_missing and bool(step[1:].all())
 
 
-def _in_order(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order of the cells, missing ones last, and the cells in that order; equal cells come in any order.
+def in_order(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of the cells of each row, missing ones last and equal ones by their place, and cells in order.
 
-    NumPy sorts 16-bit integers by counting. Three such sorts order numbers by their leading 48 bits, in half the time
-    of one sort of the numbers; where these bits do not decide, or cells are missing, the numbers are sorted.
+    Integers of the leading bits of a number and its place are sorted, which takes a third of the time that NumPy's
+    argsort takes. The few numbers of which these bits do not decide are sorted anew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.trees.layout import in_order
+    >>> in_order(np.array([[0.5, np.nan, -2.0, 0.5]]))[0]
+    array([[2, 0, 3, 1]])
     """
-    if len(cells) >= _MANY and not np.isnan(cells).any():
-        bits = np.ascontiguousarray(cells, np.float64).view(np.int64)
-        key = bits ^ ((bits >> 63) | np.iinfo(np.int64).min)  # unsigned, in the order of the numbers
-        order = np.argsort((key >> 16).astype(np.uint16), kind="stable")
-        for shift in (32, 48):
-            order = order[np.argsort((key[order] >> shift).astype(np.uint16), kind="stable")]
-        ordered = cells[order]
-        if (ordered[1:] >= ordered[:-1]).all():
-            return order, ordered
-    order = np.argsort(cells)
-    return order, cells[order]
+    n_bits = cells.shape[1].bit_length()
+    keys = np.add(cells, 0.0, dtype=np.float64, order="C").view(np.int64)  # of -0.0 those of 0.0
+    most = np.iinfo(np.int64).max
+    keys ^= (keys >> 63) & most  # in the order of the numbers
+    keys[np.isnan(cells)] = most
+    keys >>= n_bits
+    keys <<= n_bits
+    keys |= np.arange(cells.shape[1])
+    keys.sort(axis=1)
+    order = keys & ((1 << n_bits) - 1)
+    ordered = np.take(cells, order + np.arange(len(cells))[:, None] * cells.shape[1])
+    for i in np.flatnonzero((ordered[:, 1:] < ordered[:, :-1]).any(axis=1)):
+        leading = keys[i] >> n_bits
+        alike = np.flatnonzero(leading[1:] == leading[:-1])
+        alike = np.union1d(alike, alike + 1)
+        places = order[i, alike]
+        order[i, alike] = places[np.lexsort((cells[i, places], leading[alike]))]
+        ordered[i] = cells[i, order[i]]
+    return order, ordered
 
 
 # -- ranks of the non-zero cells ------------------------------------------------------------------------------
