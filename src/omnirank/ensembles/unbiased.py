@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import ndtri
 
 from omnirank.core.blas_threads import one_blas_thread
-from omnirank.core.normal_scores import normal_scores
 from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
 from omnirank.data.table import Table
@@ -164,7 +164,7 @@ def credit_at_root(
 ) -> RootCredit:
     """Return the credit of all features at the root, by the columns of both parts.
 
-    Numeric targets are normal scores there (:mod:`omnirank.core.normal_scores`), of the same variance: a few large
+    Numeric targets are normal scores there (`normal_scores`), of the same variance: a few large
     values of a skewed target would decide the credit of all features. Below the root, targets are what they are, so
     that what only the large values tell counts there.
 
@@ -275,6 +275,34 @@ def _numbers(plan: GrowingPlan, part: _Columns, columns: np.ndarray) -> list[int
     if target is None or target.is_labels or (part.owner >= 0).any():
         return []
     return [c for c, variable in enumerate(part.variable[columns]) if plan.columns.levels[variable] is None]
+
+
+def normal_scores(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the normal quantile of the share of the weight that is below each value, and half of that at it.
+
+    A few large values decide neither mean nor variance of these scores. An example counts as its weight says, so that
+    one of weight 2 is two, and one of weight 0 none.
+
+    Parameters
+    ----------
+    values : ndarray (examples,)
+        Numbers, all known.
+    weight : ndarray (examples,)
+        Weights of the examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.unbiased import normal_scores
+    >>> normal_scores(np.array([3.0, 1.0, 1e9, 1.0]), np.ones(4)).round(2).tolist()
+    [0.32, -0.67, 1.15, -0.67]
+    """
+    _, place = np.unique(values, return_inverse=True)
+    mass = np.bincount(place, weight)
+    below, above = ((np.cumsum(part) - part / 2) / mass.sum() for part in (mass, mass[::-1]))
+    # from the nearer end: so far out, the share of the other one has no digits left
+    at, least = above[::-1], np.finfo(np.float64).tiny
+    return np.where(below <= at, ndtri(np.maximum(below, least)), -ndtri(np.maximum(at, least)))[place]
 
 
 def _in_normal_scores(values: np.ndarray, weight: np.ndarray) -> np.ndarray:

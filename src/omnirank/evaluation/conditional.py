@@ -36,7 +36,6 @@ from scipy.special import gammaincc
 
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError, setting
-from omnirank.core.normal_scores import normal_scores
 from omnirank.core.parallel import progress, run_parallel
 from omnirank.core.ranking.certainty import ALPHA, p_value_columns
 from omnirank.core.ranking.ranking import Ranking
@@ -47,7 +46,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.pair_test import level_columns
 from omnirank.ensembles.pct import PCTForestRegressor
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.unbiased import described_parts
+from omnirank.ensembles.unbiased import described_parts, normal_scores
 from omnirank.evaluation.redundancy import associated_pairs, leader_groups
 
 _SCREENED = 0.05

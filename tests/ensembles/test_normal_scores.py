@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from omnirank.core.normal_scores import normal_scores
+from omnirank.ensembles.unbiased import normal_scores
 
 
 def test_normal_scores_are_quantiles_of_ranks_and_weights_count_examples():
