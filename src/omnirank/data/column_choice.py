@@ -22,8 +22,9 @@ def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "colu
     """Return the positions (from 0) of the chosen columns, in the order chosen, each once.
 
     A string is, in this order: the exact name of a column; a list of choices separated by commas, each of them an
-    exact name, a position from 1 (``3``), a range (``17-30``, ``5-last``), the last column (``last``) or several (``last:14``), or a pattern with ``*``, ``?`` or
-    ``[]``. An integer is a position from 1. A sequence joins the choices of its members.
+    exact name, a position from 1 (``3``), a range (``17-30``, ``5-last``), the last column (``last``) or several
+    (``last:14``), or a pattern with ``*``, ``?`` or ``[]``. An integer is a position from 1. A sequence joins the
+    choices of its members.
 
     Parameters
     ----------
