@@ -105,10 +105,10 @@ class Rows:
         if len(cells) != len(columns):
             found = counted(len(cells), "cell")
             self._fail(f"the row has {found}, but {len(self.attributes)} attributes are declared", number)
-        if line.isascii() and line.isprintable() and "_" not in line and EMPTY not in cells:
+        if line.isascii() and line.isprintable() and EMPTY not in cells:
             readers = [self._readers[i] for i in columns] if is_sparse else self._readers
             try:
-                if self._only_numbers and None not in cells:
+                if self._only_numbers and None not in cells and "_" not in line:
                     values = list(map(float, cells))  # type: ignore[arg-type]
                     if sum(map(abs, values)) < LARGEST_EXACT:
                         return columns, values
@@ -260,7 +260,7 @@ def _plain_number(text: str | None) -> float:
     if text is None:
         return math.nan
     value = float(text)
-    if not -LARGEST_EXACT < value < LARGEST_EXACT:
+    if not -LARGEST_EXACT < value < LARGEST_EXACT or "_" in text:
         raise ValueError
     return value
 
