@@ -20,7 +20,8 @@ from omnirank.data.table import LARGEST_EXACT, Table, any_text_rounded
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
 _ENTRY_END = re.compile(r"[,}]")
 _SHOWN = 60
-_CELLS_AT_ONCE = 1 << 19
+# Cells that are turned into arrays together: more of them wait as Python objects for too long.
+_CELLS_AT_ONCE = 1 << 15
 
 
 class Rows:
@@ -76,7 +77,8 @@ class Rows:
         for number, line in lines:
             stripped = line.strip(" \t")
             if stripped and not stripped.startswith("%"):
-                rows.append(self._row(number, self._unweighted(stripped)))
+                row = self._unweighted(stripped) if stripped.endswith("}") else stripped
+                rows.append(self._row(number, row))
                 self.n_rows += 1
             if len(rows) == most:
                 self._add(rows)
@@ -145,7 +147,7 @@ class Rows:
     def _unweighted(self, line: str) -> str:
         """The row without the weight ``{w}`` at its end, which is kept."""
         opening = line.rfind("{")
-        if opening < 1 or not line.endswith("}") or line[opening - 1] not in ", \t":
+        if opening < 1 or line[opening - 1] not in ", \t":
             return line
         weight = line[opening + 1 : -1].strip(" \t")
         if not NUMBER.fullmatch(weight) or not 0 <= float(weight) < math.inf:
