@@ -141,8 +141,7 @@ def test_copies_stay_in_one_half_and_one_fold():
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(
-    ("scheme", "cut"),
-    [("cross-validation", 0), ("semi-supervised", 0), ("split", 0), ("transductive", 1)],
+    ("scheme", "cut"), [("cross-validation", 0), ("semi-supervised", 0), ("split", 0), ("transductive", 1)]
 )
 def test_copies_and_groups_are_on_one_side_of_a_fold(scheme, cut, named):
     group = np.arange(320) % 80

@@ -79,11 +79,7 @@ def test_a_german_export_is_read_by_the_command_of_its_first_error(write):
         (["−1.5", "2.5", "0"], {}, [-1.5, 2.5, 0]),
         (["<0.1", "> 5", "0.2"], {"censored": "half"}, [0.05, 5, 0.2]),
         (["#DIV/0!", "6.5", "#WERT!"], {"missing": ["#DIV/0!", "#WERT!"]}, [np.nan, 6.5, np.nan]),
-        (
-            ["1,5", "<0,1", "x", "2"],
-            {"decimal": ",", "censored": "half", "missing": ["x"]},
-            [1.5, 0.05, np.nan, 2],
-        ),
+        (["1,5", "<0,1", "x", "2"], {"decimal": ",", "censored": "half", "missing": ["x"]}, [1.5, 0.05, np.nan, 2]),
         (["n.d.", "1", "bdl"], {"missing": ["n.d.", "bdl"]}, [np.nan, 1, np.nan]),
     ],
 )

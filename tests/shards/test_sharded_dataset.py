@@ -197,13 +197,7 @@ def test_all_kinds_of_sources(tmp_path):
     parts, whole = written(tmp_path, frame, [10, 25])
     expected = om.load(whole, "size")
     files = sorted(parts.iterdir())
-    sources = {
-        "folder": parts,
-        "text": str(parts),
-        "pattern": str(parts / "*.parquet"),
-        "files": files,
-        "file": whole,
-    }
+    sources = {"folder": parts, "text": str(parts), "pattern": str(parts / "*.parquet"), "files": files, "file": whole}
     for name, source in sources.items():
         assert_same(om.open_shards(source, "size").read(), expected), name
 

@@ -59,11 +59,7 @@ def rank(
     data = read_data(ctx.obj, tables=True, parts=True, writes=(*files.out, report))
     relational = not isinstance(data, Dataset | ShardedDataset)
     if relational:
-        of_one_table = {
-            "--labelled": labelled,
-            "--significance": significance,
-            "--given": given,
-        }
+        of_one_table = {"--labelled": labelled, "--significance": significance, "--given": given}
         refuse(of_one_table | {"--redundancy": redundancy is not None}, "is for one table: leave it out for several")
         method = relational_method(method)
     elif not isinstance(data, Dataset):

@@ -34,17 +34,13 @@ Missing = Annotated[
     list[str] | None, _option("--missing TEXT", "Text of a missing cell besides NA, ?, ...; repeatable.")
 ]
 Decimal = Annotated[str | None, _option("--decimal SIGN", "Decimal sign: . (default), a comma, or ., for either.")]
-Censored = Annotated[
-    str | None,
-    _option("--censored HOW", "What <0.01 is: missing, limit or half of it."),
-]
+Censored = Annotated[str | None, _option("--censored HOW", "What <0.01 is: missing, limit or half of it.")]
 Skip = Annotated[int | None, _option("--skip N", "Number of lines above the table.", min=0)]
 Sheet = Annotated[str | None, _option("--sheet NAME", "Sheet of a workbook, by name or number from 1.")]
 Read = Annotated[
     list[str] | None,
     _option(
-        "--read KEY=VALUE",
-        "Other keywords of om.load: nominal=site, encoding=cp1252, header=no, ...; repeatable.",
+        "--read KEY=VALUE", "Other keywords of om.load: nominal=site, encoding=cp1252, header=no, ...; repeatable."
     ),
 ]
 _DATA = (

@@ -20,15 +20,7 @@ from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.text import counted, there_are
 from omnirank.core.types import FrameLike
 from omnirank.data.containers import as_array, checked_sparse, is_annotated, refuse_structured
-from omnirank.data.table import (
-    LARGEST_EXACT,
-    Levels,
-    Table,
-    check_size,
-    default_names,
-    is_sparse,
-    refuse_rounded,
-)
+from omnirank.data.table import LARGEST_EXACT, Levels, Table, check_size, default_names, is_sparse, refuse_rounded
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
 _DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})( \d\d:\d\d(?::\d\d)?)?")

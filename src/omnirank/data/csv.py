@@ -34,13 +34,7 @@ from omnirank.data.files import (
     file_ending,
     number_names,
 )
-from omnirank.data.header import (
-    is_short_header,
-    joined_names,
-    n_titles,
-    separator_of,
-    starts_with_units,
-)
+from omnirank.data.header import is_short_header, joined_names, n_titles, separator_of, starts_with_units
 from omnirank.data.numbers import Diagnosis, NumberFormat, TextKinds
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, any_text_rounded, numbered_names
 
@@ -600,11 +594,7 @@ class DelimitedText:
     # -- errors that point into the file --------------------------------------------------------------
 
     def fail(
-        self,
-        problem: str,
-        line: int | None,
-        column: int | None = None,
-        cure: Mapping[str, Any] | None = None,
+        self, problem: str, line: int | None, column: int | None = None, cure: Mapping[str, Any] | None = None
     ) -> NoReturn:
         """Raise the error about a line (from 1) and a column (from 0), with the settings that cure it."""
         place = None if column is None else column + 1

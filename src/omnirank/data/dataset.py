@@ -372,23 +372,10 @@ class Dataset(PickledWithoutCaches):
         'multi-target-regression'
         """
         table, target = self.features, self.target
-        cells = max(1, table.n_rows * table.n_columns)
-        facts: dict[str, Any] = {
-            "name": self.name,
-            "task": self.task,
-            "examples": self.n_examples,
-            "labelled": int(self.labelled.sum()),
-            "partly labelled": 0,
-            "features": self.n_features,
-            "numeric features": int((~table.is_nominal).sum()),
-            "nominal features": int(table.is_nominal.sum()),
-            "missing cells": table.n_missing,
-            "missing share": table.n_missing / cells,
-            "sparse": table.is_sparse,
-            "targets": self.n_targets,
-        }
+        facts = common_facts(self, table.is_nominal, int(self.labelled.sum()), table.n_missing)
+        facts |= {"partly labelled": 0, "sparse": table.is_sparse}
         if table.is_sparse:
-            facts["density"] = table.matrix.nnz / cells
+            facts["density"] = table.matrix.nnz / max(1, table.n_rows * table.n_columns)
         if target is not None:
             facts |= self._describe_target(target)
         return facts
@@ -423,6 +410,22 @@ class Dataset(PickledWithoutCaches):
         """
         groups = None if self._given_groups is None else (np.zeros(0) if self.groups is None else self.groups)
         return fingerprint_of(self.features, self.target, self.task, self.hierarchy, groups)
+
+
+def common_facts(data: Any, is_nominal: np.ndarray, n_labelled: int, n_missing: int) -> dict[str, Any]:
+    """Return what `describe` tells of data in memory and in parts."""
+    return {
+        "name": data.name,
+        "task": data.task,
+        "examples": data.n_examples,
+        "labelled": n_labelled,
+        "features": data.n_features,
+        "numeric features": int((~is_nominal).sum()),
+        "nominal features": int(is_nominal.sum()),
+        "missing cells": n_missing,
+        "missing share": n_missing / max(1, data.n_examples * data.n_features),
+        "targets": data.n_targets,
+    }
 
 
 def _n_values(y: Any) -> int:

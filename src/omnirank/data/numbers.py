@@ -19,10 +19,7 @@ from omnirank.data.columns import iso_seconds
 # Signs that separate thousands, with those that look the same.
 _THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}
 # (decimal, thousands): how numbers may be written, the likelier first.
-_CONVENTIONS = (
-    *((",", ""), (",", "."), (",", " "), (",", "'"), (".", ","), (".", " "), (".", "'")),
-    (".,", ""),
-)
+_CONVENTIONS = (*((",", ""), (",", "."), (",", " "), (",", "'"), (".", ","), (".", " "), (".", "'")), (".,", ""))
 # The mark of quoted cells would count as white space of regular expressions and of str.strip().
 _SPACE = " \t\u00a0\u2009\u202f"
 _LOOSE = re.compile(

@@ -18,7 +18,7 @@ from omnirank.core.seeds import stream
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice
-from omnirank.data.dataset import Dataset
+from omnirank.data.dataset import Dataset, common_facts
 from omnirank.data.estimator_input import recoded_like
 from omnirank.data.files import Content, plain_name
 from omnirank.data.hierarchy import Hierarchy
@@ -261,21 +261,9 @@ class ShardedDataset(PickledWithoutCaches):
         (1, {'a': 1, 'b': 1}, True)
         """
         found = self._summary.columns
-        is_nominal = self._like.features.is_nominal
         n_missing = sum(self.n_examples - found[name].n_known for name in self.feature_names)
-        facts: dict[str, Any] = {
-            "name": self.name,
-            "task": self.task,
-            "examples": self.n_examples,
-            "shards": self.n_shards,
-            "labelled": self.n_labelled,
-            "features": self.n_features,
-            "numeric features": int((~is_nominal).sum()),
-            "nominal features": int(is_nominal.sum()),
-            "missing cells": n_missing,
-            "missing share": n_missing / max(1, self.n_examples * self.n_features),
-            "targets": self.n_targets,
-        }
+        facts = common_facts(self, self._like.features.is_nominal, self.n_labelled, n_missing)
+        facts["shards"] = self.n_shards
         target = self._like.target
         if target is not None and task_target(self.task).is_one_class:
             counts = found[self.target_names[0]].counts

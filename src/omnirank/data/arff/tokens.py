@@ -6,10 +6,7 @@ import re
 from typing import NamedTuple
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
-_QUOTED = {
-    "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'"),
-    '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"'),
-}
+_QUOTED = {"'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'"), '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"')}
 _CELL_END = re.compile(r"[,\t]")  # one character, and blanks are stripped after: linear on any input
 _SEPARATOR = re.compile(r"[ ]*(?:\t[ \t]*)?,[ \t]*|[ ]*\t[ \t]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
