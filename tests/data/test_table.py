@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from omnirank.data.table import Table, any_infinite, chosen_numbers, count_missing
+from omnirank.data.table import (
+    Table,
+    any_infinite,
+    chosen_numbers,
+    count_missing,
+)
 from omnirank.errors import DataError
 
 NAN = np.nan

@@ -169,6 +169,24 @@ def test_one_of_several_targets():
     assert len(told) <= 1
 
 
+@pytest.mark.parametrize(
+    ("features", "target", "told"),
+    [
+        (["a", "b", "y2", "c"], "y1", ["y2"]),
+        (["a", "b", "label", "c"], "kind", ["label"]),
+        (["a", "b", "Class", "c", "d"], "kind", ["Class"]),
+        (["a", "b", "c"], "y1", []),
+        (["y2", "y3", "y4"], "y1", []),  # all of them: so are features called here
+        (["1", "2", "a", "b", "c"], "7", []),
+        (["classic", "labels of", "a"], "kind", []),
+    ],
+)
+def test_another_target_among_the_features(features, target, told):
+    frame = noise(p=len(features)).set_axis(features, axis=1)
+    found = [text for text in notes(frame, classes(), target_names=[target]) if "called like" in text]
+    assert [name for name in features if any(repr(name) in text for text in found)] == told
+
+
 # -- told once ----------------------------------------------------------------------------------------
 
 

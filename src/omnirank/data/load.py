@@ -111,7 +111,7 @@ def load(
     error lists everything that is in the way, with the call that reads the file.
 
     Columns are chosen by exact name, else by position from 1 (``1``), range (``17-30``, ``last``,
-    ``last:14``) or pattern (``label_*``); several are separated by
+    ``last:14``), pattern (``label_*``) or regular expression (``re:^y\d+$``); several are separated by
     commas or given as a list.
 
     Parameters

@@ -22,7 +22,7 @@ from omnirank.data.notes.leaks import leaking_features
 from omnirank.data.notes.order import order_note
 from omnirank.data.numbers import NumberFormat, is_censored, looks_like_number, unit_of
 from omnirank.data.resampling import copies_note
-from omnirank.data.table import LARGEST_EXACT, Levels, Table
+from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_made_up
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named, task_target
 
@@ -60,7 +60,7 @@ class Remarks:
             if dataset.given_groups is None:
                 self._dependent = copies_note(dataset.groups) + order_note(dataset.features, dataset.target)
         supervised = dataset.target is not None
-        told = [trap for trap in self._traps if supervised or trap.kind != "leak"]
+        told = [trap for trap in self._traps if supervised or not trap.of_target]
         return (
             *(self.doubts if supervised and not task_is_sure else ()),
             *(() if dataset.target is None else class_notes(dataset.target)),
@@ -138,7 +138,9 @@ _FILLED = 1 / 3
 _SHOWN = 3
 _IDENTIFIER = re.compile(r"(^|[\W_])(id|nr|no|number|index|key|row|uuid)$|^(id|index|row|unnamed: 0)\b|[a-z](ID|Id)$")
 _IDENTIFIER_ANY_CASE = re.compile(_IDENTIFIER.pattern.replace("|[a-z](ID|Id)$", ""), re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
 _DATE_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}( .*)?|\d{1,2}:[0-5]\d.*")
+_TARGET_NAME = re.compile(r"(y|label|target|class|outcome|response)[_ ]?\d*", re.IGNORECASE)
 
 
 class Trap(NamedTuple):
@@ -147,6 +149,11 @@ class Trap(NamedTuple):
     kind: str
     feature: str
     detail: str = ""
+
+    @property
+    def of_target(self) -> bool:
+        """Whether it is a trap for this target only."""
+        return self.kind in _OF_TARGET
 
 
 # What is said about features of a kind: {of one|of several} of them; <> stands for the detail.
@@ -172,10 +179,13 @@ KINDS = {
     "leave {it|them} out, or let select keep one of each (option redundancy)",
     "leak": "{predicts <> (nearly) perfectly|predict <> (nearly) perfectly, each} on its own, and can hide what other "
     "features tell: would {it|they} be known before the target? Else leave {it|them} out",
+    "other target": "{is called like a target: is it one (<>)? Then name it as a target|are called like targets: are "
+    "they (<>)? Then name them as targets} too, or leave {it|them} out",
 }
 # The argument of `omnirank.load` that leaves features of a kind out.
 _ROLE_OF = {"running": "key", "identifier": "key", "levels": "key"}
 _MOST_NAMED = 8
+_OF_TARGET = ("leak", "other target")
 _NUMBERS = re.compile(r"\{([^|{}]*)\|([^{}]*)\}")
 _OUT = re.compile(r"eave (?:it|them) out(?: of the ranking)?")
 
@@ -206,7 +216,7 @@ def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
     searches: list[Iterable[Trap]] = [_constant(features), _counting(features), _of_levels(features)]
     searches.append(Trap("date", name) for name in features.names if name in features.dates)
     if target is not None:
-        searches.append(_leaks(features, target))
+        searches += [_leaks(features, target), _other_targets(features.names, target)]
     for search in searches:
         for trap in search:
             found.setdefault(trap.feature, trap)
@@ -403,6 +413,25 @@ def _leaks(features: Table, target: Target) -> Iterable[Trap]:
     for f, t in found:
         detail = f"the target {target.names[t]!r}" if len(found) == 1 or target.n_targets == 1 else "one of the targets"
         yield Trap("leak", features.names[f], detail)
+
+
+def _other_targets(names: Sequence[str], target: Target) -> Iterable[Trap]:
+    """Features called like the target but for a number, or by a word for targets; not where half of them are.
+
+    Labels have words for names, and features that are words may be called like anything.
+    """
+    if is_made_up(names):
+        return
+    stems = {stem for stem in map(_stem, target.names) if "#" in stem and re.search("[a-z]", stem)}
+    found = [n for n in names if _stem(n) in stems or (not target.is_labels and _TARGET_NAME.fullmatch(n))]
+    if 2 * len(found) > len(names):
+        return
+    for name in found:
+        yield Trap("other target", name, f"the target is {target.names[0]!r}")
+
+
+def _stem(name: str) -> str:
+    return _NUMBER.sub("#", name.lower())
 
 
 def class_notes(target: Target) -> tuple[str, ...]:
