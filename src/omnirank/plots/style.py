@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -147,10 +148,12 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     >>> short_names(["width", "mean expression of gene 12 in the liver"], longest=20)
     ['width', 'mean expr… the liver']
     >>> short_names(["response to drug A (log IC50)", "response to drug B (log IC50)"], longest=16)
-    ['respon…A…g IC50)', 'respon…B…g IC50)']
+    ['respon…A… IC50)', 'respon…B… IC50)']
     """
     plain = [printable(" ".join(str(name).split())) for name in names]
-    short = [name if len(name) <= longest else _without_middle(name, longest) for name in plain]
+    long = [name for name in plain if len(name) > longest]
+    start, end = (len(commonprefix(names)) for names in (long, [name[::-1] for name in long]))  # noqa: RUF071
+    short = [name if len(name) <= longest else _shortened(name, start, end, longest) for name in plain]
     places: dict[str, list[int]] = {}
     for i, text in enumerate(short):
         places.setdefault(text, []).append(i)
@@ -173,7 +176,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def _without_middle(name: str, longest: int) -> str:
-    # ends of names tell more features apart than beginnings: probes, positions and units stand there
-    end = longest // 2
-    return f"{name[: longest - end - 1]}…{name[-end:]}"
+def _shortened(name: str, start: int, end: int, longest: int) -> str:
+    """What differs between the common start and end of the long names, or where that is too long, start and end."""
+    own = name[start : len(name) - end]
+    room = (longest - len(own) - 2) // 2
+    if not own or min(start, end, room) < 3:
+        return f"{name[: longest - longest // 2 - 1]}…{name[-(longest // 2) :]}"
+    before, after = min(start, room), min(end, room)
+    return f"{name[:before]}{'…' * (before < start)}{own}{'…' * (after < end)}{name[len(name) - after :]}"
