@@ -15,8 +15,6 @@ import pytest
 from omnirank.core import compiled as module
 from omnirank.core import kernel_cache
 
-PACKAGE = Path(module.__file__).parent.parent
-
 needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="the compiler is off")
 pytestmark = needs_compiler
 

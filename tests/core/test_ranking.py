@@ -148,7 +148,7 @@ def test_per_target_scores():
         (([], [], "m"), DataError, "no feature"),
         ((["a"], [1, 2], "m"), DataError, r"shape \(2,\) for 1 feature"),
         ((["a", "b"], [1, np.nan], "m"), DataError, "scores must be finite: there is nan at position 1"),
-        ((["a", "b"], [0.5, "0.25"], "m"), DataTypeError, "scores must be numbers .there is the text '0.25'"),
+        ((["a", "b"], [0.5, "0.25"], "m"), DataTypeError, "scores must be numbers .there is the text"),
         ((["a"], [1], None), DataTypeError, "method"),
     ],
 )

@@ -93,9 +93,6 @@ def test_listing_methods_imports_no_ranker():
     assert [name for name in loaded if name.startswith("omnirank.rankers.")] == ["omnirank.rankers.builtin"]
 
 
-HEAVY = {"matplotlib", "networkx", "numba", "polars", "rich", "typer"}
-
-
 def test_every_public_name_exists():
     for name in om.__all__:
         assert getattr(om, name) is not None

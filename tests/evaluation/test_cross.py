@@ -146,19 +146,6 @@ def rankers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranker", rankers(), ids=lambda ranker: type(ranker).__name__)
-def test_select_and_stability_rank_parts_without_the_rare_class(ranker):
-    X, y = rare()
-    if isinstance(ranker, om.PerTargetRanker):
-        y = np.column_stack([y, y]).astype(object)
-    chosen = om.select(ranker, X, y, random_state=0)
-    assert 1 <= len(chosen.names) <= 4
-    found = om.stability(ranker, X, y, n_resamples=8, random_state=0)
-    assert 0 < found.n_equal < 8
-    assert f"{found.n_equal} of them with equal scores only" in found.summary
-
-
-@pytest.mark.slow
 def test_folds_and_resamples_may_lose_a_class():
     X, y = rare()
     trees = om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0, n_features_to_select="auto")

@@ -391,19 +391,6 @@ def test_ranges_of_both_are_those_of_training_and_test_examples_together():
         om.evaluate(np.ones(4), train, test, ranges="all")
 
 
-def test_folds_without_a_rare_class_are_left_out():
-    """Of 97 healthy and 3 sick, a constant prediction is no better than half right in the folds that have both."""
-    rng = np.random.default_rng(0)
-    data = om.Dataset(rng.normal(size=(100, 3)), ["healthy"] * 97 + ["sick"] * 3)
-    found = om.evaluate(om.UnivariateRanker(), data)
-    assert found["balanced_accuracy"] == 0.5
-    assert found["f1_macro"] < 0.5
-    curve = om.select(om.UnivariateRanker(), data, random_state=0).curve
-    assert curve.constant_mean < 0.5
-    with pytest.raises(DataError, match="'f1_macro' is not defined in any fold: use fewer folds"):
-        om.select(om.UnivariateRanker(), data.take(slice(85, 100)), n_folds=15)
-
-
 def test_what_is_no_ranker_and_what_has_no_test_data():
     data = om.datasets.load_sample("iris")
     with pytest.raises(DataTypeError, match=r"ranker='unbiased': give a ranker.*om\.make_ranker\('unbiased'\)"):

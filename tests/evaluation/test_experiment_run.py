@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.data.dataset import join_examples
 from omnirank.evaluation.evaluate import evaluate
@@ -310,26 +308,3 @@ def test_seeds_repeat_the_study(tmp_path):
 
 
 # -- a plan that is edited between runs: only what is new is run, and reports show what the plan says now
-
-
-def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, monkeypatch):
-    """Interrupted after planning: old results stay, new places are open, and compare says so."""
-    path = write_plan(tmp_path, method("univariate"))
-    run.run_plan(path)
-    write_plan(tmp_path, method("univariate"), method("uniform"))
-
-    class Interrupted(InProcess):
-        def submit(self, order):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(run, "WorkerPool", lambda *arguments: Interrupted())
-    with pytest.raises(KeyboardInterrupt):
-        run.run_plan(path)
-    study = read_results(path)["small"]
-    assert study.jobs.groupby("method")["state"].unique().map(set).to_dict() == {
-        "uniform": {"pending"},
-        "univariate": {"done"},
-    }
-    told = CliRunner().invoke(app, ["compare", str(path)])
-    assert told.exit_code == 0
-    assert "8 of 16 jobs are done" in " ".join(told.output.split())

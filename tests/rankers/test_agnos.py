@@ -40,20 +40,6 @@ def test_loss_and_gradients_agree_with_the_reference(seed, penalty):
         np.testing.assert_allclose(gradient.ravel(), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_a_perfect_reconstruction_has_no_gradient():
-    model = Autoencoder(np.array([0]), 0.0)
-    parameters = {
-        "slack": np.ones(1),
-        "encoder": np.zeros((1, 1)),
-        "encoder_bias": np.zeros(1),
-        "decoder": np.zeros((1, 1)),
-        "decoder_bias": np.zeros(1),
-    }
-    loss, gradients = model.loss_and_gradients(parameters, np.zeros((3, 1)))
-    assert loss == 0
-    assert all(not gradient.any() for gradient in gradients.values())
-
-
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=6))
 def test_adam_agrees_with_the_reference(gradients):
     parameters = {"x": np.array([0.7])}

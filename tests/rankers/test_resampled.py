@@ -19,8 +19,6 @@ from omnirank.rankers.resampled import AGGREGATES, automatic_iterations, feature
 from omnirank.testing import ranker_checks
 from reference import rankers_resampled as reference
 
-KNOWN = {method.name for method in om.methods()}
-
 
 class Seen(BaseRanker):
     """Scores that tell what a replicate was given: the sum of a feature's cells; or the task, by ``seen``."""

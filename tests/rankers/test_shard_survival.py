@@ -51,27 +51,6 @@ ranker(n_jobs=1).fit(opened({str(parts)!r}, scratch={str(scratch)!r}))
 # -- disks and shards -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_a_full_disk(parts, tmp_path):
-    pytest.importorskip("resource")
-    script = f"""
-import resource, sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from omnirank.errors import DataError
-from tests.rankers.test_shard_survival import opened, ranker
-data = opened({str(parts)!r}, scratch={str(tmp_path / "scratch")!r})
-resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
-try:
-    ranker().fit(data)
-except DataError as problem:
-    print(problem)
-"""
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert f"cannot write the rows of shard {parts / '000.parquet'}" in found.stdout, found.stderr
-    assert "scratch" in found.stdout
-    assert not any((tmp_path / "scratch").iterdir())
-
-
 @pytest.mark.every(4)
 @pytest.mark.parametrize("model", [ranker, forest])
 @pytest.mark.parametrize("harm", ["deleted", "rewritten", "truncated"])
