@@ -214,6 +214,16 @@ def test_blocks_of_columns_do_not_show(monkeypatch):
     np.testing.assert_allclose(check(plan), whole, rtol=1e-12)
 
 
+def test_of_many_columns_of_features_some_judge_for_all(monkeypatch):
+    plan = planned(Dataset(np.random.default_rng(0).normal(size=(30, 12))), supervision=0.0)
+    parts = module.described_parts(plan).own
+    (every,) = module._judges(plan, parts)
+    monkeypatch.setattr(module, "_MOST_JUDGES", 8)
+    (some,) = module._judges(plan, parts)
+    assert (len(every.owner), len(some.owner)) == (12, 8)
+    np.testing.assert_allclose((some.values**2).sum(), (every.values**2).sum())
+
+
 def test_shifted_targets_have_the_same_scores():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (80, 4)).astype(float)

@@ -311,6 +311,8 @@ def test_a_ranking_for_another_target_of_the_same_task_is_refused(tmp_path):
     for given in (ranking, om.Ranking.load(tmp_path / "ranking.json")):
         with pytest.raises(DataError, match="made for another target: 'height', that of the data is 'weight'"):
             om.evaluate(given, data, data, 3)
+    with pytest.raises(DataError, match="'weight', the target of the data, is a feature of it"):
+        om.evaluate(om.Ranking(("a", "b", "c", "weight"), np.ones(4), "own"), data, data, 3)
 
 
 @pytest.mark.parametrize(("made_for", "used_for"), [("height", "height"), (None, "height"), ("height", None)])

@@ -26,6 +26,14 @@ def random_data(seed, n=30, d=5):
     return rng.normal(size=(n, d)), rng
 
 
+def test_blocks_of_pairs_do_not_show(monkeypatch):
+    X, rng = random_data(0)
+    y, ranker = rng.normal(size=(30, 2)), om.ReliefRanker(per_target=True)
+    whole = ranker.fit(X, y).ranking_.per_target.scores
+    monkeypatch.setattr("omnirank.relief.sums._MOST_CELLS", 1)
+    np.testing.assert_allclose(ranker.fit(X, y).ranking_.per_target.scores, whole, rtol=1e-9)
+
+
 def scores(X, y=None, **options):
     return om.ReliefRanker(**options).fit(X, y).feature_importances_
 

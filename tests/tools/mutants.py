@@ -69,16 +69,22 @@ EQUIVALENT = {
     'core/ranking/ranking.py: "parameters": _merged_parameters(b.parameters, a.parameters, amount),': (
         "rankings of one method have the same parameters in the same order"
     ),
+    "data/load.py: first, *others = [fault for i, fault in enumerate(faults) if not _is_outdone(fault, faults[i :])]": (
+        "no error cures the same as itself in another way"
+    ),
     "data/resampling.py: of_column = _mixed(numbers.astype(np.uint64)) | np.uint64(2)": "any factors do that differ",
     "data/resampling.py: return groups if (gammainc(_pairs(groups), chance) <= _SURPRISING) else None": (
         "a computed probability is not exactly this"
     ),
     "ensembles/supervision.py: if settled is None or settled.level < 2:": "level 1 does not read features' weights",
-    "evaluation/redundancy.py: if n < max_examples:": "of just so many, all are taken, in order",
+    "evaluation/redundancy.py: if (n < max_examples):": "of just so many, all are taken, in order",
     "evaluation/redundancy.py: sensible = (spread > _NO_SPREAD * n) & ((n >= n_levels)) & (n_levels > 1) & "
     "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
     "evaluation/statistics.py: reached = -2": "every method ends a run after -1",
     "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
+    "neighbors/cells.py: if (_STORED_COST * (per_column ** 2).sum() <= float(table.n_rows) ** 2 * table.n_columns):": (
+        "both ways give the same neighbours"
+    ),
     "neighbors/euclidean.py: for start in range(0, (len(self.rough) - 1), _OTHERS):": "there are whole tiles of rows",
     "neighbors/euclidean.py: return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 5 * other**2)": (
         "a looser bound finds the same neighbours"
