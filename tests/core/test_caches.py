@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
+from omnirank.data.dataset import Dataset
 
 
 def cached_names(shared):
@@ -61,3 +63,20 @@ def test_pickled_while_caches_are_filled(name, tmp_path):
     for _ in range(2):  # with empty caches, and with full ones
         copy = pickle.loads(pickle.dumps(shared))
         assert not set(filled) & set(vars(copy))
+
+
+def test_fits_fill_caches_of_the_data_in_the_thread_of_the_caller(monkeypatch):
+    threads, compute = [], Dataset.fingerprint.func
+
+    def traced(data):
+        threads.append(threading.get_ident())
+        return compute(data)
+
+    monkeypatch.setattr(Dataset, "fingerprint", property(traced))
+    rng = np.random.default_rng(0)
+    ranker = om.EnsembleRanker(n_trees=2, n_jobs=2, random_state=0)
+    fingerprint = ranker.fit(om.Dataset(rng.normal(size=(30, 2)), rng.integers(0, 2, 30))).ranking_.fingerprint
+    monkeypatch.undo()
+    rng = np.random.default_rng(0)
+    assert fingerprint == om.Dataset(rng.normal(size=(30, 2)), rng.integers(0, 2, 30)).fingerprint
+    assert set(threads) == {threading.get_ident()}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from omnirank.core.files import StoredArrays, narrowest, packed_arrays
+from omnirank.core.files import StoredArrays, narrowest, packed_arrays, replacing
 from omnirank.errors import FileFormatError
 
 HEADING = {"format": "example", "version": 1}
@@ -128,3 +128,15 @@ def test_changed_bytes_are_noticed():
 
 
 # -- files that appear whole or not at all, whoever else writes them -------------------------------
+
+
+def test_two_writers_of_one_process_do_not_share_an_unfinished_file(tmp_path):
+    path = tmp_path / "a.txt"
+    with replacing(path) as first:
+        first.write(b"first, ")
+        with replacing(path) as second:
+            second.write(b"2")
+        assert path.read_bytes() == b"2"
+        first.write(b"whole")
+    assert path.read_bytes() == b"first, whole"
+    assert list(tmp_path.iterdir()) == [path]

@@ -93,6 +93,20 @@ def test_listing_methods_imports_no_ranker():
     assert [name for name in loaded if name.startswith("omnirank.rankers.")] == ["omnirank.rankers.builtin"]
 
 
+HEAVY = {"matplotlib", "networkx", "numba", "polars", "rich", "typer"}
+
+
+def test_importing_omnirank_stays_light():
+    assert not (HEAVY | {"numpy", "pandas", "pyarrow", "sklearn"}) & _modules_after("")
+
+
+@pytest.mark.slow
+def test_using_the_basic_types_stays_light():
+    # pandas itself imports pyarrow where it is installed, and scikit-learn imports rich
+    names = "omnirank.Dataset, omnirank.Hierarchy, omnirank.Ranking, omnirank.methods()"
+    assert not HEAVY & _modules_after(names)
+
+
 def test_every_public_name_exists():
     for name in om.__all__:
         assert getattr(om, name) is not None

@@ -9,6 +9,7 @@ from scipy import sparse
 import omnirank as om
 from omnirank.data.resampling import copy_groups, resampled_rows
 from omnirank.errors import DataError
+from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import deal_folds, labelled_folds, make_folds
 from omnirank.evaluation.significance import with_permuted_copies
 
@@ -141,7 +142,8 @@ def test_copies_stay_in_one_half_and_one_fold():
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(
-    ("scheme", "cut"), [("cross-validation", 0), ("semi-supervised", 0), ("split", 0), ("transductive", 1)]
+    ("scheme", "cut"),
+    [("cross-validation", 0), ("semi-supervised", 0), ("split", 0), ("transductive", 1)],
 )
 def test_copies_and_groups_are_on_one_side_of_a_fold(scheme, cut, named):
     group = np.arange(320) % 80
@@ -158,6 +160,12 @@ def test_copies_and_groups_are_on_one_side_of_a_fold(scheme, cut, named):
     assert not set(map(tuple, train.X if not named else train.X % 80)) & set(
         map(tuple, test.X if not named else test.X % 80)
     )
+
+
+def test_random_classes_of_copies_are_not_predicted():
+    data = doubled(*noise(80), np.arange(320) % 80)
+    found = evaluate_folds(om.UnivariateRanker(), data, make_folds(data, random_state=0), 1)
+    assert found.summary["accuracy"][0] < 0.7
 
 
 def test_few_different_rows_are_dealt_one_by_one():

@@ -39,6 +39,17 @@ TARGETS = {
 }
 
 
+@pytest.mark.every(4)
+@pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
+def test_every_ranker_takes_masked_cells_as_missing(method):
+    X, hidden = features()
+    y = next((target(data()[0]) for task, target in TARGETS.items() if task in method.tasks), None)
+    few = {"n_trees": 3, "n_iterations": 3, "random_state": 0}
+    parameters = method.make().get_params(deep=False)
+    ranker = method.make(**{name: value for name, value in few.items() if name in parameters})
+    assert ranker.fit(hidden, y).ranking_.scores.tolist() == ranker.fit(X, y).ranking_.scores.tolist()
+
+
 @pytest.mark.parametrize(
     ("model", "task"),
     [

@@ -2,6 +2,7 @@
 
 import builtins
 import io
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -209,6 +210,23 @@ def test_a_file_is_opened_at_most_twice(tmp_path, monkeypatch, name):
     monkeypatch.setattr(builtins, "open", counting)
     om.load(path)
     assert 1 <= opened.count(str(path)) <= 2
+
+
+def test_a_load_touches_few_files_of_omnirank(tmp_path):
+    path = written(tmp_path / "a.csv")
+    om.load(path, target="kind")
+    files = set()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_globals.get("__name__", "").startswith("omnirank."):
+            files.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        om.load(path, target="kind")
+    finally:
+        sys.setprofile(None)
+    assert 5 < len(files) <= 18, sorted(files)
 
 
 def test_infinite_cells_of_a_fit_are_looked_for_once(monkeypatch):

@@ -47,6 +47,12 @@ def test_permutation_score_of_a_number_that_trees_predict_exactly(low_high):
     assert ranker.n_undefined_ == 9
 
 
+def test_a_leaf_of_equal_values_predicts_them_exactly():
+    X = np.arange(30.0)[:, None]
+    y = np.where(X[:, 0] < 13, 0.1, 0.3)
+    assert set(om.PCTRegressor(random_state=0).fit(X, y).predict(X)) == {0.1, 0.3}
+
+
 @pytest.mark.slow
 def test_permutation_score_of_partly_known_numbers_that_trees_predict_exactly():
     X = np.random.default_rng(0).normal(size=(100, 4))
@@ -140,6 +146,15 @@ def test_a_target_without_any_level_is_predicted_as_unknown():
 def test_a_target_without_known_values_has_one_per_example(y):
     with pytest.raises(DataError, match="30"):
         om.Dataset(np.zeros((30, 2)), y)
+
+
+@pytest.mark.parametrize(
+    "weight", [pd.date_range("2020", periods=30), np.arange(1, 31).astype("m8[s]"), np.ones(30) + 5j]
+)
+def test_weights_are_numbers(weight):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(DataError, match="one number per example"):
+        om.UnivariateRanker().fit(X, X[:, 0] > 0, sample_weight=weight)
 
 
 def test_cells_of_sparse_columns_may_cancel_in_a_leaf():

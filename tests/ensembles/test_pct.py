@@ -130,6 +130,22 @@ def test_leaves_hold_training_means(task):
         assert model.tree_.weight[leaf] == (leaves == leaf).sum()
 
 
+def test_a_full_tree_on_distinct_rows_reproduces_the_target():
+    X, Y = numbers()
+    np.testing.assert_allclose(full().fit(X, Y).predict(X), Y)
+    classes = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    assert full(om.PCTClassifier).fit(X, classes).score(X, classes) == 1.0
+
+
+def test_looking_at_the_tree():
+    X, Y = numbers()
+    model = om.PCTRegressor(pruning=None, random_state=0).fit(X, Y)
+    tree = model.tree_
+    assert model.get_n_leaves() == tree.n_leaves == (tree.n_nodes + 1) // 2
+    assert model.get_depth() == tree.max_depth
+    assert tree.is_leaf[model.apply(X)].all()
+
+
 def test_trees_of_classes_are_pruned_where_asked_only():
     data = om.datasets.load_sample("digits").take(np.random.default_rng(0).permutation(1797)[:50])
     sizes = {pruning: om.PCTClassifier(pruning=pruning, random_state=0).fit(data).tree_.n_nodes for pruning in PRUNINGS}
@@ -209,6 +225,10 @@ def test_predictions_obey_the_hierarchy(seed, unknown, weighted):
     assert violations(shares, DAG) == 0
     for threshold in np.unique(shares):
         assert violations(model.predict(new, threshold=threshold), DAG) == 0
+
+
+def test_the_search_for_violations_can_find_one():
+    assert violations(np.array([[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]]), DAG) == 1
 
 
 def test_unknown_labels_take_the_mean_of_the_nearest_ancestor():

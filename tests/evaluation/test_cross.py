@@ -10,7 +10,6 @@ import pytest
 
 import omnirank as om
 from omnirank.errors import ConstantTargetError, DataError, DataWarning, FileFormatError, ParameterError
-from omnirank.evaluation import cross
 from omnirank.evaluation.cross import (
     Curve,
     curve_area,
@@ -117,11 +116,11 @@ def test_area_of_five_points_is_the_published_formula():
 def test_curves_are_drawn():
     first = Curve([50, 100, 500], [0.5, 0.7, 0.8], "f1_macro", "labelled examples", True, "genie3")
     second = Curve([50, 500], [0.4, 0.6], "f1_macro", "labelled examples", True, "relief")
-    ax = plot_curves([first, second])
+    ax = plot_curves([first, second], baseline=0.3)
     assert ax.lines[0].get_xdata().tolist() == [0, 1, 2]
     assert ax.lines[1].get_xdata().tolist() == [0, 2]
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["genie3, area 0.675", "relief, area 0.500"]
+    assert texts == ["genie3, area 0.675", "relief, area 0.500", "equal weights"]
     assert ax.get_ylabel() == "macro F1"
     trees = Curve([1, 100], [0.4, 0.6], "f1_macro", "trees", True)
     assert plot_curves(trees).lines[0].get_xdata().tolist() == [1, 100]
@@ -143,6 +142,19 @@ def rare(n=40):
 def rankers():
     trees = om.EnsembleRanker("genie3", n_trees=3, min_samples_leaf=1, random_state=0)
     return [trees, om.rankers.SEFRRanker(random_state=0), om.PerTargetRanker(trees)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranker", rankers(), ids=lambda ranker: type(ranker).__name__)
+def test_select_and_stability_rank_parts_without_the_rare_class(ranker):
+    X, y = rare()
+    if isinstance(ranker, om.PerTargetRanker):
+        y = np.column_stack([y, y]).astype(object)
+    chosen = om.select(ranker, X, y, random_state=0)
+    assert 1 <= len(chosen.names) <= 4
+    found = om.stability(ranker, X, y, n_resamples=8, random_state=0)
+    assert 0 < found.n_equal < 8
+    assert f"{found.n_equal} of them with equal scores only" in found.summary
 
 
 @pytest.mark.slow
@@ -181,6 +193,9 @@ def test_values_are_those_of_the_folds():
         right += (fitted.predict(MOVIES.take(fold.test)) == np.asarray(MOVIES.y)[fold.test]).tolist()
     value = found.summary.set_index(["model", "measure"])["value"]
     assert value["tree", "accuracy"] == pytest.approx(np.mean(right))
+    own = found.predictions[found.predictions["model"] == "tree"]
+    assert (own["truth"] == own["predicted"]).tolist() == right
+    assert len(own["example"].unique()) == MOVIES.n_examples
     by_fold = found.values[(found.values["model"] == "tree") & (found.values["measure"] == "accuracy")]
     assert np.average(by_fold["value"], weights=by_fold["n_test"]) == pytest.approx(np.mean(right))
     most = pd.Series(MOVIES.y).value_counts(normalize=True).max()
@@ -203,14 +218,15 @@ def accuracy_by_fold(found):
 def test_folds_may_be_given(tmp_path):
     models = {"tree": RelationalTree(max_depth=2, random_state=0)}
     number = np.arange(MOVIES.n_examples) % 4
+    by_number = accuracy_by_fold(evaluate_relational(models, MOVIES, folds=number))
+    assert by_number["n_test"].tolist() == [50] * 4
     parts = [np.flatnonzero(number == i) for i in range(4)]
     folds = [Fold(np.setdiff1d(np.arange(200), part), part, None, f"fold={i}") for i, part in enumerate(parts)]
-    given = accuracy_by_fold(evaluate_relational(models, MOVIES, folds=folds))
-    assert given["n_test"].tolist() == [50] * 4
+    pd.testing.assert_frame_equal(accuracy_by_fold(evaluate_relational(models, MOVIES, folds=folds)), by_number)
     ids = [MOVIES.example_ids[part] for part in parts]
     file = tmp_path / "folds.txt"
     file.write_text("|movies\n" + "".join("|||\n" + "\n".join(map(str, part)) + "\n" for part in ids))
-    pd.testing.assert_frame_equal(accuracy_by_fold(evaluate_relational(models, MOVIES, folds=file)), given)
+    pd.testing.assert_frame_equal(accuracy_by_fold(evaluate_relational(models, MOVIES, folds=file)), by_number)
     file.write_text("1\n2\n3\n\n3\n4\n")
     with pytest.warns(DataWarning, match="5 entries of 4 examples: the folds are no partition"):
         first, second = read_folds(file, MOVIES.example_ids)
@@ -222,13 +238,17 @@ def test_folds_may_be_given(tmp_path):
     file.write_text("1\n2\n")
     with pytest.raises(FileFormatError, match="fewer than two folds"):
         read_folds(file, MOVIES.example_ids)
+    with pytest.raises(ParameterError, match="fold of each of 200"):
+        evaluate_relational(models, MOVIES, folds=[1, 2])
 
 
 def test_groups_stay_in_one_fold():
     groups = np.arange(MOVIES.n_examples) // 10
-    folds = cross._folds_of(MOVIES, 4, None, groups, 0)
-    assert sorted(row for fold in folds for row in fold.test) == list(range(MOVIES.n_examples))
-    assert all(not set(groups[fold.train]) & set(groups[fold.test]) for fold in folds)
+    models = {"tree": RelationalTree(max_depth=1, random_state=0)}
+    found = evaluate_relational(models, MOVIES, n_folds=4, groups=groups, random_state=0)
+    of = dict(zip(MOVIES.example_ids.tolist(), groups.tolist(), strict=True))
+    part = found.predictions[found.predictions["model"] == "tree"]
+    assert part.groupby(part["example"].map(of))["fold"].nunique().max() == 1
 
 
 @pytest.mark.slow
@@ -238,6 +258,7 @@ def test_rankers_are_judged_by_their_ensembles_and_rank_in_every_fold():
     found = evaluate_relational(models, hidden, n_folds=3, random_state=0)
     assert len(found.rankings["ranker"]) == 3
     assert list(found.rankings) == ["ranker"]
+    assert len(found.predictions[found.predictions["model"] == "ranker"]) == 180
 
 
 def test_what_is_refused():

@@ -399,3 +399,30 @@ def test_what_is_no_ranker_and_what_has_no_test_data():
         om.evaluate("unbiased", data.X, data.y)
     with pytest.raises(DataError, match=r"judged on test data: evaluate\(ranking, train, test\)"):
         om.evaluate(om.UnivariateRanker().fit(data).ranking_, data)
+
+
+def test_folds_without_a_rare_class_are_left_out():
+    """Of 97 healthy and 3 sick, a constant prediction is no better than half right in the folds that have both."""
+    rng = np.random.default_rng(0)
+    data = om.Dataset(rng.normal(size=(100, 3)), ["healthy"] * 97 + ["sick"] * 3)
+    found = om.evaluate(om.UnivariateRanker(), data)
+    assert found["balanced_accuracy"] == 0.5
+    assert found["f1_macro"] < 0.5
+    curve = om.select(om.UnivariateRanker(), data, random_state=0).curve
+    assert curve.constant_mean < 0.5
+    with pytest.raises(DataError, match="'f1_macro' is not defined in any fold: use fewer folds"):
+        om.select(om.UnivariateRanker(), data.take(slice(85, 100)), n_folds=15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranker", [om.UnivariateRanker(), om.EnsembleRanker("genie3", n_trees=3, random_state=0)])
+def test_p_values_of_dense_and_sparse_data_are_the_same(ranker):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 5)) < 0.3, rng.normal(size=(60, 5)), 0.0)
+    X[:, 4] = rng.normal(size=60)
+    y = (X[:, 0] + X[:, 4] > 0).astype(int)
+    stored = sparse.csr_array(X)
+    stored.data[3] = 0.0  # a stored zero is a zero
+    X = stored.toarray()
+    found = [om.significance(ranker, cells, y, random_state=0, n_rounds=4).p_values for cells in (X, stored)]
+    np.testing.assert_array_equal(*found)

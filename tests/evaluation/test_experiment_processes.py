@@ -99,3 +99,28 @@ def test_a_worker_that_dies_costs_its_job_only(tmp_path):
     assert set(failures["error"]) == {
         "the worker process was killed by SIGKILL (as the system does when memory runs out)"
     }
+
+
+@posix
+def test_a_full_disk_ends_a_run_in_order_and_it_continues_with_more_room(tmp_path):
+    plan = write_plan(tmp_path, method("univariate"), method("uniform"))
+    script = f"""
+import resource, sys
+from omnirank.evaluation.experiments import Store, run_plan
+from omnirank.errors import OmnirankError
+record = Store.record
+def recorded(self, done, failed):
+    # from now on no file of this process may grow
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    return record(self, done, failed)
+Store.record = recorded
+try:
+    run_plan({str(plan)!r})
+except OmnirankError as error:
+    print(error)
+    sys.exit(3)
+"""
+    ended = run_python("-c", script)
+    assert ended.returncode == 3, ended.stderr
+    assert "cannot be used now" in ended.stdout
+    assert run_plan(plan).counts == {"done": 16}

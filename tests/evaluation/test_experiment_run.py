@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import random
+import weakref
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import omnirank as om
+from omnirank.cli.app import app
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.data.dataset import join_examples
 from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.experiments import Store, read_results, run, run_plan
+from omnirank.evaluation.experiments import Store, example_plan, fit, read_plan, read_results, run, run_plan
 from omnirank.evaluation.experiments.fit import models_of_one_fit
 from omnirank.evaluation.folds import make_folds
 from omnirank.measures import measure
@@ -177,6 +183,24 @@ def test_data_that_vanish_or_change_after_planning_are_recorded(tmp_path, monkey
     assert run_after(lambda: None).counts == {"done": 8}
 
 
+@pytest.mark.slow
+def test_data_sets_are_held_one_at_a_time(tmp_path, monkeypatch):
+    held, at_reading = [], []
+    read = fit._read
+
+    def watched(source):
+        gc.collect()
+        at_reading.append(sum(one() is not None for one in held))
+        loaded = read(source)
+        held.append(weakref.ref(loaded))
+        return loaded
+
+    monkeypatch.setattr(fit, "_read", watched)
+    head = HEAD.replace('sample = "wine"', 'sample = "wine"\n[[data]]\nsample = "breast-cancer"')
+    assert run_plan(write_plan(tmp_path, method("univariate"), head=head)).counts == {"done": 12}
+    assert at_reading == [0] * 6, "each is read to plan, and to compute"
+
+
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path, monkeypatch):
     class Interrupted(InProcess):
         def submit(self, order):
@@ -307,4 +331,65 @@ def test_seeds_repeat_the_study(tmp_path):
     assert first != second
 
 
+def test_ranking_for_each_target_alone_is_another_method(tmp_path):
+    head = ONE.replace("iris", "linnerud").replace("[3, 5]", "3")
+    both = [
+        method("genie3", name=f'"{flag}"', parameters="{ n_trees = 3 }", single_target=flag)
+        for flag in ("true", "false")
+    ]
+    path = write_plan(tmp_path, *both, head=head)
+    assert run_plan(path).counts == {"done": 4}
+    study = read_results(path)["small"]
+    table = study.table("rrmse")
+    assert table.loc["linnerud", "true"] != table.loc["linnerud", "false"]
+
+
 # -- a plan that is edited between runs: only what is new is run, and reports show what the plan says now
+
+
+def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, monkeypatch):
+    """Interrupted after planning: old results stay, new places are open, and compare says so."""
+    path = write_plan(tmp_path, method("univariate"))
+    run.run_plan(path)
+    write_plan(tmp_path, method("univariate"), method("uniform"))
+
+    class Interrupted(InProcess):
+        def submit(self, order):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "WorkerPool", lambda *arguments: Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        run.run_plan(path)
+    study = read_results(path)["small"]
+    assert study.jobs.groupby("method")["state"].unique().map(set).to_dict() == {
+        "uniform": {"pending"},
+        "univariate": {"done"},
+    }
+    told = CliRunner().invoke(app, ["compare", str(path)])
+    assert told.exit_code == 0
+    assert "8 of 16 jobs are done" in " ".join(told.output.split())
+
+
+@pytest.mark.slow
+def test_changed_plans_are_plans_or_errors(tmp_path):
+    path = tmp_path / "plan.toml"
+    chance = random.Random(0)
+    whole = example_plan()
+    n_refused = 0
+    for n in range(400):
+        at = chance.randrange(len(whole))
+        if n % 4 == 0:
+            text = whole[:at]
+        elif n % 4 == 1:
+            text = whole[:at] + chance.choice("0-[]{}=\"'\n.x\0é") + whole[at + 1 :]
+        else:
+            text = whole[:at] + whole[at + chance.randrange(1, 30) :]
+        path.write_bytes(text.encode() if n % 7 else text.encode()[:-1] + b"\xff")
+        try:
+            read_plan(path)
+        except OmnirankError:
+            n_refused += 1
+    assert n_refused > 100
+    path.write_text("a = " + "[" * 100_000)
+    with pytest.raises(OmnirankError):
+        read_plan(path)

@@ -139,6 +139,24 @@ def test_a_splitter_divides_the_labelled_examples():
             om.select(RANKER, iris, cv=wrong)
 
 
+def test_weights_reach_the_rankings():
+    """A weight of 0 leaves an example out of the ranking, wherever it is drawn or dealt to."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 4))
+    half = np.arange(N) % 2 == 0
+    y = np.where(half, X[:, 0], X[:, 1])
+    ranker = om.EnsembleRanker("genie3", n_trees=20, random_state=0)
+    weight = half.astype(float)
+    assert om.stability(ranker, X, y, sample_weight=weight, n_resamples=5).order[0] == 0
+    assert om.stability(ranker, X, y, sample_weight=1 - weight, n_resamples=5).order[0] == 1
+    assert om.select(ranker, X, y, sample_weight=weight, sizes=[1, 4]).ranking.top(1) == ["x0"]
+    results = [om.evaluate(ranker, X, y, sample_weight=w, top=1, cv=KFold(3)) for w in (weight, 1 - weight)]
+    assert results[0] != results[1]
+    for function in (om.select, om.stability, om.evaluate):
+        with pytest.raises(ParameterError, match="takes no sample_weight"):
+            function(om.make_ranker("relief"), X, y, sample_weight=weight)
+
+
 def test_a_ranker_is_evaluated_by_cross_validation():
     iris = om.datasets.load_sample("iris")
     measures = om.evaluate(RANKER, iris.X, iris.y, [1, 5], n_folds=5)

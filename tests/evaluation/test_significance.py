@@ -15,6 +15,7 @@ from omnirank.data.table import Table
 from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.significance import copies_p_values, feature_kinds, with_permuted_copies
 from omnirank.testing import tiny_dataset
+from reference.ensembles_cases import TASKS
 
 
 def told(seed=0, n=100, n_noise=4):
@@ -146,6 +147,21 @@ def test_every_ranker_of_the_registry_gets_p_values(method):
 
 
 @pytest.mark.slow
+@pytest.mark.every(7)
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("method", ["genie3", "unbiased", "relief"])
+def test_every_task_and_degree_of_supervision(task, method):
+    data = tiny_dataset(task)
+    some = data.hide_labels(np.arange(data.n_examples) % 2 > 0)
+    options = {"n_trees": 4} if method != "relief" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for given in (data, some, om.Dataset(data.features)):
+            ranker = om.make_ranker(method, random_state=0, **options)
+            assert len(om.significance(ranker, given, n_rounds=3).p_values) == data.n_features
+
+
+@pytest.mark.slow
 def test_without_target_a_feature_that_goes_with_others_is_relevant():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(150, 1))
@@ -153,6 +169,18 @@ def test_without_target_a_feature_that_goes_with_others_is_relevant():
     trees = om.EnsembleRanker("unbiased", "extra-trees", n_trees=30, random_state=0)
     assert set(om.significance(trees, X).relevant(0.01)) == {"x0", "x1"}
     assert set(om.significance(trees.set_params(importance="genie3"), X).relevant()) == {"x0", "x1"}
+
+
+def test_seeds_and_workers():
+    X, y = told()
+    ranker = om.EnsembleRanker("genie3", n_trees=5, random_state=3)
+    one, two = (om.significance(ranker, X, y, n_rounds=4, n_jobs=n) for n in (1, 2))
+    assert one == two
+    assert one == om.significance(ranker, X, y, n_rounds=4, random_state=3)
+    other = om.significance(ranker, X, y, n_rounds=4, random_state=4)
+    assert other.scores.tolist() == one.scores.tolist()
+    assert other.p_values.tolist() != one.p_values.tolist()
+    assert not hasattr(ranker, "ranking_"), "the ranker is not changed"
 
 
 def test_parameters_with_a_number_per_feature_hold_for_copies_too():

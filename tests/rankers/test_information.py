@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+from sklearn.feature_selection import chi2, mutual_info_classif, mutual_info_regression
 
 import omnirank as om
 from draws import draws
@@ -133,6 +133,19 @@ def test_spread_of_sparse_and_extreme_columns():
     np.testing.assert_allclose(om.DispersionRanker("dispersion").fit(unit[:, None]).feature_importances_, dense[2])
 
 
+def test_counts_agree_with_scikit_learn():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, (200, 6)).astype(float)
+    y = (X[:, 0] + rng.integers(0, 3, 200) > 3).astype(int)
+    found = om.InformationRanker().fit(X, y).feature_importances_
+    np.testing.assert_allclose(found, mutual_info_classif(X, y, discrete_features=True), atol=1e-12)
+    np.testing.assert_allclose(om.InformationRanker("mutual-information").fit(X, y).feature_importances_, found)
+    # scikit-learn's chi2 sums the feature's values: for one level in a 0/1 column, half of the table
+    hot = (X[:, :1] == np.arange(4)).astype(float)
+    whole = om.InformationRanker("chi2").fit(X[:, :1], y).feature_importances_[0]
+    np.testing.assert_allclose(chi2(hot, y)[0].sum(), whole)
+
+
 def test_mutual_information_of_numbers_is_that_of_scikit_learn():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 3))
@@ -151,6 +164,17 @@ def test_mutual_information_of_numbers_is_that_of_scikit_learn():
     np.testing.assert_allclose(ranker.fit(gaps, y).feature_importances_[0], 0.75 * part, atol=0.02)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_mutual_information_bears_any_scale(offset):
+    rng = np.random.default_rng(3)
+    X = rng.integers(-500, 500, (80, 2)) / 8 + offset
+    y = X[:, 0] + rng.integers(-100, 100, 80) / 8
+    ranker = om.InformationRanker("mutual-information", random_state=0)
+    usual = ranker.fit(X, y).feature_importances_
+    for scale in (2.0**-500, 2.0**498):
+        np.testing.assert_allclose(ranker.fit(X * scale, y * scale).feature_importances_, usual, atol=1e-9)
+
+
 def test_mixed_targets_join_counts_and_neighbours():
     rng = np.random.default_rng(4)
     X = pd.DataFrame({"level": pd.Categorical(rng.choice(list("ab"), 90)), "number": rng.normal(size=90)})
@@ -167,6 +191,34 @@ def test_few_examples_and_classes_of_one_example_give_no_information():
     X = [[0.1], [0.2], [0.3], [0.4]]
     assert ranker.fit(X, list("abcd")).feature_importances_[0] == 0
     assert ranker.fit(X, [0.5, 1.7, 2.5, 9.1]).feature_importances_[0] >= 0
+
+
+def test_constant_features_and_targets_score_zero():
+    X = np.column_stack([np.full(8, 0.1), np.arange(8)])
+    for measure in (*MEASURES, "mutual-information"):
+        scores = om.InformationRanker(measure, n_bins=4).fit(X, list("aabbabab")).feature_importances_
+        assert scores[0] == 0
+        assert scores[1] > 0 or measure == "mutual-information"
+        assert not om.InformationRanker(measure).fit(X, ["same"] * 8).feature_importances_.any()
+    assert not om.InformationRanker("mutual-information", n_bins=4).fit(X, np.full(8, 0.5)).feature_importances_.any()
+    assert om.CorrelationRanker().fit(X, np.arange(8) + 0.5).feature_importances_.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, "mutual-information"])
+def test_the_order_of_rows_and_columns_and_monotone_scales_change_nothing(measure):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(90, 5))
+    if measure != "mutual-information":  # where equal numbers are parted by noise, which goes by the places of rows
+        X[rng.random((90, 5)) < 0.3] = 0.0
+    X[rng.random((90, 5)) < 0.1] = np.nan
+    y = np.where(np.nan_to_num(X[:, 0]) + rng.normal(size=90) > 0, "a", "b")
+    ranker = om.InformationRanker(measure, n_bins=6, random_state=0)
+    usual = ranker.fit(X, y).feature_importances_
+    rows, columns = rng.permutation(90), rng.permutation(5)
+    np.testing.assert_allclose(ranker.fit(X[rows], y[rows]).feature_importances_, usual, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ranker.fit(X[:, columns], y).feature_importances_, usual[columns], rtol=1e-9, atol=1e-12)
+    if measure != "mutual-information":  # bins of equal frequency go by ranks
+        np.testing.assert_allclose(ranker.fit(np.exp(X), y).feature_importances_, usual, rtol=1e-9)
 
 
 def test_the_unit_of_weights_moves_no_value_to_another_bin():

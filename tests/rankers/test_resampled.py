@@ -16,8 +16,10 @@ from omnirank.errors import ParameterError
 from omnirank.rankers import resampled as module
 from omnirank.rankers.base import BaseRanker
 from omnirank.rankers.resampled import AGGREGATES, automatic_iterations, feature_draws, joined_scores
-from omnirank.testing import ranker_checks
+from omnirank.testing import ranker_checks, tiny_dataset
 from reference import rankers_resampled as reference
+
+KNOWN = {method.name for method in om.methods()}
 
 
 class Seen(BaseRanker):
@@ -147,6 +149,18 @@ def test_scores_are_means_of_the_base_rankers(layout):
 
 
 # -- around any ranker --------------------------------------------------------------------------------------
+
+
+@pytest.mark.every(8)
+@pytest.mark.parametrize("method", sorted(KNOWN - {"3-3fs"}))
+def test_any_method_of_the_registry(method):
+    made = next(known for known in om.methods() if known.name == method)
+    data = tiny_dataset(made.tasks[0], missing=False)
+    base = made.make(**{"n_trees": 3} if "n_trees" in made.make().get_params() else {})
+    ranker = om.ResampledRanker(base, "subsample", feature_share=0.6, n_iterations=2, random_state=0).fit(data)
+    assert ranker.ranking_.method == f"{base.fit(data).ranking_.method}-resampled"
+    assert ranker.ranking_.parameters["base"]["name"] == type(base).__name__
+    assert np.isfinite(ranker.feature_importances_).all()
 
 
 def test_weights_go_to_the_base_ranker():

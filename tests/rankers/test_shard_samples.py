@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,10 +15,12 @@ from tests.rankers.shard_files import LITTLE, frame_of, opened, written
 
 import omnirank as om
 from draws import draws
-from omnirank.ensembles.run import growing_samples
+from omnirank.ensembles.run import AskedLevel, growing_samples
+from omnirank.ensembles.supervision import Supervision
 from omnirank.errors import ConstantTargetError, DataError
-from omnirank.shards.dealing import deal_rows
+from omnirank.shards.dealing import DealtRows, deal_rows
 from omnirank.shards.samples import Samples, samples_within
+from omnirank.shards.source import ShardSource
 
 
 def ranked(folder, target="size", max_memory=LITTLE, n_jobs=None, **parameters):
@@ -50,6 +56,26 @@ def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
     assert sizes.sum() == len(frame)
     assert samples.n_samples > 5
     assert abs(sizes - sizes.mean()).max() < 6 * np.sqrt(sizes.mean())
+
+
+@pytest.mark.slow
+@pytest.mark.every(16)
+@pytest.mark.parametrize("at_once", [1, 3, 6])
+@pytest.mark.parametrize("target", ["size", "l1,l2", None])
+def test_samples_are_the_same_if_some_columns_are_read_at_a_time(tmp_path, monkeypatch, target, at_once):
+    frame = frame_of()
+    frame.loc[::3, "size"] = np.nan
+    data = opened(written(tmp_path / "parts", frame, [300, 300, 1500], group=128), target)
+    samples = growing_samples(data, 0, "auto")
+    (tmp_path / "all").mkdir()
+    monkeypatch.setattr(ShardSource, "columns_at_once", data.n_features + data.n_targets)
+    whole = deal_rows(data, samples, range(samples.n_samples), tmp_path / "all")
+    monkeypatch.setattr(ShardSource, "columns_at_once", at_once)
+    (tmp_path / "some").mkdir()
+    some = deal_rows(data, samples, range(samples.n_samples), tmp_path / "some")
+    assert len(some.pieces) > len(whole.pieces)
+    for sample in range(samples.n_samples):
+        assert some.read(sample).fingerprint == whole.read(sample).fingerprint
 
 
 def test_few_labelled_rows_are_in_all_samples():
@@ -101,6 +127,14 @@ def test_batches_change_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_processes_give_the_bits_of_threads(tmp_path):
+    folder = written(tmp_path / "parts", frame_of(), [700])
+    expected = ranked(folder).ranking_
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert ranked(folder).ranking_ == expected
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "ensemble"),
     [("size", "extra-trees"), ("kind", "random-forest"), ("l1,l2", "extra-trees"), ("size,kind", "random-forest")],
@@ -148,6 +182,32 @@ def test_few_labels(tmp_path, supervision):
         assert found.ranking_.parameters["n_samples"] == 1  # all labelled rows fit
     if supervision == 0.5:
         assert found.ranking_.parameters["n_samples"] > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [Supervision(1.0, ""), Supervision(0.5, "")])
+def test_a_sample_leaves_memory_before_the_next_comes(tmp_path, monkeypatch, level):
+    """Without a collection of the garbage, which takes a second in a process that holds much."""
+    frame = frame_of(1200)
+    frame.loc[np.random.default_rng(1).random(len(frame)) > 0.4, "size"] = np.nan
+    folder = written(tmp_path / "parts", frame)
+    read, known, beside = DealtRows.read, [], []
+
+    def noted(self, number):
+        beside.append(sum(sample() is not None for sample in known))
+        found = read(self, number)
+        known.append(weakref.ref(found))
+        return found
+
+    monkeypatch.setattr(DealtRows, "read", noted)
+    monkeypatch.setattr(AskedLevel, "of", lambda _, data: (level, data))
+    gc.disable()
+    try:
+        ranked(folder, max_memory=100_000, n_trees=8, n_jobs=1)
+    finally:
+        gc.enable()
+    assert len(known) > 3
+    assert not any(beside)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 from tests.rankers.shard_files import frame_of, opened, written
@@ -79,6 +80,30 @@ def test_groups_of_samples_that_share_rows_are_added_before_they_are_squared():
             sums._blocks[next(iter(sums._blocks))][0, 0] = 1.0 + sample
             total = sums if total is None else total.merge(sums)
         assert total.squares().tolist() == expected
+
+
+@pytest.mark.slow
+def test_noise_has_p_values_above_alpha_beyond_memory(tmp_path):
+    """Noise of several kinds beside a feature that tells something; about one in twenty lies below 0.05."""
+    found = []
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        n = 1200
+        frame = pd.DataFrame(rng.normal(size=(n, 6)), columns=[f"x{i}" for i in range(6)])
+        for i in range(5):
+            frame[f"few{i}"] = (rng.random(n) < 0.1).astype(float)
+            frame[f"levels{i}"] = pd.Series(rng.integers(0, 12, n).astype(str), dtype=object)
+            frame[f"lacking{i}"] = np.where(rng.random(n) < 0.4, np.nan, rng.normal(size=n))
+        frame["y"] = frame["x0"] + 2 * rng.normal(size=n)
+        frame = frame.sort_values("y", ignore_index=True)
+        data = om.open_shards(written(tmp_path / f"{seed}", frame), "y", max_memory=250_000)
+        ranking = om.significance(ranker(20, random_state=seed), data)
+        assert ranking.parameters["n_samples"] >= 4
+        assert ranking.p_values[0] < 0.01
+        found.append(ranking.p_values[1:])
+    share = (np.array(found) < 0.05).mean()
+    assert np.size(found) > 300
+    assert 0.02 < share < 0.05 + 2 * np.sqrt(0.05 * 0.95 / np.size(found))
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,27 @@ ranker(n_jobs=1).fit(opened({str(parts)!r}, scratch={str(scratch)!r}))
 # -- disks and shards -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
+def test_a_full_disk(parts, tmp_path):
+    pytest.importorskip("resource")
+    script = f"""
+import resource, sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from omnirank.errors import DataError
+from tests.rankers.test_shard_survival import opened, ranker
+data = opened({str(parts)!r}, scratch={str(tmp_path / "scratch")!r})
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+try:
+    ranker().fit(data)
+except DataError as problem:
+    print(problem)
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert f"cannot write the rows of shard {parts / '000.parquet'}" in found.stdout, found.stderr
+    assert "scratch" in found.stdout
+    assert not any((tmp_path / "scratch").iterdir())
+
+
 @pytest.mark.every(4)
 @pytest.mark.parametrize("model", [ranker, forest])
 @pytest.mark.parametrize("harm", ["deleted", "rewritten", "truncated"])
@@ -74,3 +96,21 @@ def test_scratch_that_cannot_be_made(parts, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="no folder for rows can be made in"):
         ranker().fit(opened(parts, scratch=tmp_path / "file" / "scratch"))
+
+
+@pytest.mark.slow
+def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
+    data = opened(parts)
+    reads = []
+    real = om.shards.parts.Part.batches
+
+    def batches(self, columns, n_rows, groups, threads):
+        reads.extend((self.name, group, column) for group in groups for column in columns)
+        return real(self, columns, n_rows, groups, threads)
+
+    monkeypatch.setattr(om.shards.parts.Part, "batches", batches)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker(n_trees=40).fit(data)
+    n_columns = data.n_features + data.n_targets
+    assert len(reads) == len(set(reads)) == (4 + 4 + 3) * n_columns

@@ -162,9 +162,10 @@ def test_a_report_needs_a_ranking_and_data_of_its_features(tmp_path, small):
     assert not path.exists()
 
 
-def test_the_report_counts_features_that_add_something(tmp_path):
+def test_the_report_names_features_that_add_nothing(tmp_path):
     x, z, e, u = np.random.default_rng(0).normal(size=(4, 200))
     data = om.Dataset(np.column_stack([x, x + e, z]), x + z + u)
     ranking = om.significance(om.EnsembleRanker(n_trees=10, random_state=0), data, given="others")
     page = written(tmp_path, ranking, data, fits=False)
     assert "Relevant features that add something, which the other features do not tell: 2." in page
+    assert "x1 tells nothing that x0 does not." in page
