@@ -105,6 +105,7 @@ EQUIVALENT = {
     "trees/prediction.py: memory = rows.copy(), np.empty_like(rows), np.empty((len(rows) + 2, 3), np.int64)": (
         "a row of memory that nothing needs"
     ),
+    "trees/tree.py: narrow = (waiting.max() <= 2 ** 16)": "as many wait at leaves only",
 }
 
 
