@@ -51,7 +51,7 @@ test-backends: $(VENV)/.dev
 BOUNDS := core/test_bounds.py trees/test_kernel_interpreted.py trees/test_prediction.py \
 	trees/test_order.py trees/test_semi_supervised_growing.py trees/test_sparse_kernel.py \
 	trees/test_subtree_rows.py ensembles/test_kernel_permutation.py ensembles/test_unbiased.py \
-	ensembles/test_scores.py::test_permutation_is_as_defined neighbors/test_euclidean.py neighbors/test_search.py \
+	ensembles/test_scores.py::test_permutation_is_as_defined graphs/test_euclidean.py neighbors/test_search.py \
 	neighbors/test_sparse_search.py neighbors/test_weighted_knn.py relational/test_columns.py relief/test_relief.py \
 	tasks/test_task_distances.py
 test-bounds: $(VENV)/.dev

@@ -31,7 +31,6 @@ GROUPS = {
         "load_model",
         "predict_shards",
         "export_text",
-        "export_graphviz",
         "export_json",
     ),
 }

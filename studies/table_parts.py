@@ -10,7 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from omnirank.evaluation.statistics import Comparison, compare_methods, correct_p_values, rounded, wilcoxon_test
+from omnirank.core.ranking.certainty import adjusted_p_values
+from omnirank.evaluation.statistics import Comparison, compare_methods, rounded, wilcoxon_test
 from omnirank.measures import MEASURES
 
 HERE = Path(__file__).resolve().parent
@@ -118,7 +119,7 @@ def relevance_table(study: str, measure: str, control: str, name: str, methods: 
     larger = MEASURES[measure].larger_is_better
     printed = published(name)["p"]
     tests = [wilcoxon_test(table[method], table[control], "normal").p_value for method in methods]
-    rejected = correct_p_values(tests).rejected
+    rejected = adjusted_p_values(tests) <= 0.05
     rows = []
     for method, p, is_rejected in zip(methods, tests, rejected, strict=True):
         better = (table[method] - table[control]) * (1 if larger else -1)

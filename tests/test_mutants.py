@@ -115,8 +115,8 @@ def test_slow_tests_judge_what_is_left(tree, tmp_path):
 
 def test_processes_that_a_test_starts_make_the_mistake_too(tree, tmp_path):
     call = "from omnirank.tasks.small import larger; assert type(larger(1.0, 1)) is int"
-    process = f"        import subprocess, sys\n        subprocess.run([sys.executable, '-c', {call!r}], check=True)\n"
-    write(tree, CODE, TESTS + process)
+    process = f"subprocess.run([sys.executable, '-c', {call!r}], check=True)"
+    write(tree, CODE, f"import subprocess, sys\n\ndef test_larger():\n    {process}\n")
     assert attempt(tree, tmp_path)[1] == [TEST]
 
 

@@ -1,7 +1,7 @@
 """Sample data, and generated data of which it is known what matters."""
 
-from omnirank.data.generated import Relevance
 from omnirank.data.generators import (
+    Relevance,
     make_classification,
     make_clusters,
     make_friedman,

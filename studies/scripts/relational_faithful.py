@@ -111,7 +111,9 @@ def by_conventions(facts: Path) -> pd.DataFrame:
         folds = read_folds(facts / "uwcse.folds", data.example_ids) if given.pop("clean", False) else None
         found = []
         for i, fold in enumerate(folds or published(facts, "uwcse", data)):
-            ranking = RelationalRanker(n_trees=TREES, random_state=i, **given).fit(data.take(fold.train)).ranking_
+            ranking = (
+                RelationalRanker("genie3", n_trees=TREES, random_state=i, **given).fit(data.take(fold.train)).ranking_
+            )
             known = recorded(facts, i)
             found.append([ranking.scores, [known.get(relation, 0.0) for relation in ranking.names]])
         scores = np.array(found)
@@ -151,7 +153,7 @@ def by_ties(facts: Path) -> pd.DataFrame:
             scores = []
             for shuffle, seed in [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1)]:
                 data = from_facts(facts, name)  # caches hold the order
-                ranker = RelationalRanker(n_trees=TREES, tie_break=tie_break, random_state=seed)
+                ranker = RelationalRanker("genie3", n_trees=TREES, tie_break=tie_break, random_state=seed)
                 if shuffle:
                     with Shuffled(shuffle):
                         found = ranker.fit(data).ranking_.scores

@@ -43,6 +43,17 @@ def classes_and_weights(rng: np.random.Generator, effect: float, made: Callable[
     return X, score, {} if made is None else {"sample_weight": made(rng, X, score)}
 
 
+def other_shape(rng: np.random.Generator, effect: float, shape: str) -> Case:
+    """Numbers whose distribution is not normal."""
+    X = rng.normal(size=(250, N_FEATURES))
+    told = 0.4 * effect * X[:, :N_TRUE].sum(axis=1)
+    if shape == "log-normal":
+        return X, np.exp(1.2 * (told + rng.normal(size=250))), {}
+    if shape == "heavy tails":
+        return X, told + rng.standard_t(2, 250), {}
+    return X, told + rng.normal(size=250) + 6 * (rng.uniform(size=250) < 0.5), {}
+
+
 def few_labels(rng: np.random.Generator, effect: float, correlated: bool) -> Case:
     X = rng.normal(size=(300, N_FEATURES))
     if correlated:
@@ -87,6 +98,9 @@ def in_time(rng: np.random.Generator, effect: float, block: int) -> Case:
 
 SETTINGS: dict[str, Callable[[np.random.Generator, float], Case]] = {
     "numbers": lambda rng, e: classes_and_weights(rng, e, None),
+    "log-normal numbers": lambda rng, e: other_shape(rng, e, "log-normal"),
+    "errors of heavy tails": lambda rng, e: other_shape(rng, e, "heavy tails"),
+    "numbers in two heaps": lambda rng, e: other_shape(rng, e, "two heaps"),
     "20 of 1,020": lambda rng, e: imbalance(rng, e, False),
     "20 of 1,020, balancing weights": lambda rng, e: imbalance(rng, e, True),
     "random weights": lambda rng, e: classes_and_weights(rng, e, lambda r, X, y: r.exponential(size=250)),

@@ -161,7 +161,6 @@ def test_is_the_tree_of_the_library(plants):
     model = om.PCTRegressor(pruning=None, max_depth=3, random_state=4).fit(data)
     options = ("--target", "size", "--ignore", "kind", "--no-prune", "--max-depth", "3", "--seed", "4")
     assert run("tree", plants, *options).stdout == om.export_text(model) + "\n"
-    assert run("tree", plants, *options, "--dot").stdout == om.export_graphviz(model) + "\n"
     assert run("tree", plants, *options, "--set", "max_depth=0").stdout != om.export_text(model) + "\n"
     document = json.loads(run("tree", plants, *options, "--json").stdout)
     assert len(document["nodes"]) == model.tree_.n_nodes

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
-import time
-from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -99,56 +96,10 @@ def test_kernels_of_others_are_their_matter(said, monkeypatch):
     assert said(double, owner="json") == 0
 
 
-def _event(owner="omnirank.trees"):
-    function = SimpleNamespace(__module__=owner)
-    return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
-
-
-def _compile(announcement, seconds, until=lambda: False):
-    """Compile for so long, or until something holds."""
-    announcement.on_start(_event())
-    announcement.on_start(_event())  # a part of it
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not until():
-        time.sleep(0.01)
-    announcement.on_end(_event())
-    announcement.on_end(_event())
-
-
-@pytest.fixture
-def warned(caplog):
-    caplog.set_level(logging.WARNING, logger="omnirank.compiling")
-    return lambda: [record.levelname for record in caplog.records]
-
-
-def test_long_compiling_notes_once_without_any_log(warned):
-    announcement = module.Announcement(delay=0.05)
-    _compile(announcement, 60, until=warned)
-    _compile(announcement, 0.1)
-    assert warned() == ["WARNING"]
-
-
-def test_short_compiling_is_not_told(warned):
-    _compile(module.Announcement(delay=600), 0.01)
-    assert warned() == []
-
-
-def test_a_pipe_is_told_if_it_takes_long(monkeypatch, capsys):
+def test_the_command_line_shows_it(capsys):
     logger = logging.getLogger("omnirank.compiling")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
     with compiling_notes():
         logger.warning("compiling kernels")
         logger.warning("cannot be saved")
+    logger.warning("not told")
     assert capsys.readouterr().err.splitlines() == ["note: compiling kernels", "note: cannot be saved"]
-
-
-@pytest.mark.parametrize("watched", [True, False])
-def test_the_command_line_shows_it_at_once_on_a_terminal_only(monkeypatch, capsys, watched):
-    logger = logging.getLogger("omnirank.compiling")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
-    with compiling_notes():
-        logger.info("compiling kernels")
-    logger.info("not told")
-    shown = capsys.readouterr().err
-    assert ("compiling kernels" in shown) is watched
-    assert "not told" not in shown

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +14,6 @@ import pytest
 
 from omnirank.core import compiled as module
 from omnirank.core import kernel_cache
-
-PACKAGE = Path(module.__file__).parent.parent
 
 needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="the compiler is off")
 pytestmark = needs_compiler
@@ -217,66 +214,3 @@ def test_versions_and_machines_side_by_side_keep_their_own(change, tmp_path):
     assert Process(tmp_path).finish()[1:] == (0, 2, [])
     assert Process(tmp_path, **change).finish() == ([2, 3], 0, 2, []), "nothing of the other is taken"
     assert Process(tmp_path).finish()[1:] == (2, 0, []), "nothing of the other was overwritten"
-
-
-# -- copies of the package ------------------------------------------------------------------------
-
-PART = """
-from omnirank.core.compiled import part
-
-@part
-def times(x):
-    return {factor} * x
-"""
-
-WHOLE = """
-from omnirank.core.kernels.toy_part import times
-from omnirank.core.compiled import compiled
-
-@compiled
-def kernel(x):
-    return times(x)
-"""
-
-CALL = """
-import json
-from omnirank.core.kernels.toy import kernel
-print(json.dumps([kernel(1), sum(kernel.stats.cache_misses.values())]))
-"""
-
-
-def copy_of_package(folder: Path, factor: int) -> Path:
-    """The package with a kernel whose part is in another file."""
-    core = folder / "omnirank" / "core"
-    (core / "kernels").mkdir(parents=True)
-    for name in (
-        "__init__.py",
-        "core/compiled.py",
-        "core/kernel_cache.py",
-        "core/numba_internals.py",
-    ):
-        shutil.copy(PACKAGE / name, folder / "omnirank" / name)
-    (folder / "omnirank/__init__.py").write_text("")
-    (core / "__init__.py").write_text("")
-    (core / "kernels" / "__init__.py").write_text("")
-    (core / "kernels" / "toy_part.py").write_text(PART.format(factor=factor))
-    (core / "kernels" / "toy.py").write_text(WHOLE)
-    return folder
-
-
-def call_copy(folder: Path, **variables: str) -> tuple[list[int], str]:
-    environment = {**os.environ, "PYTHONPATH": str(folder), **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", CALL], env=environment, cwd=folder, capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout), done.stderr
-
-
-@pytest.mark.slow
-def test_copies_of_the_package_in_one_folder_do_not_mix(tmp_path):
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    first, second = copy_of_package(tmp_path / "first", 2), copy_of_package(tmp_path / "second", 2)
-    changed = copy_of_package(tmp_path / "changed", 5)
-    for folder, result in ((first, 2), (second, 2), (changed, 5)):
-        assert call_copy(folder, **cache)[0][0] == result
-    assert call_copy(first, **cache)[0] == [2, 0], "still there"

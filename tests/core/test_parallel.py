@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from omnirank.core import parallel
-from omnirank.core.parallel import begun_beside, blocks, run_parallel, shrinking_blocks, worker_count
+from omnirank.core.parallel import blocks, run_parallel, shrinking_blocks, worker_count
 from omnirank.errors import ParameterError
 
 
@@ -52,17 +52,6 @@ def test_results_come_in_the_order_of_the_items(n_jobs, progress):
 def test_errors_come_through_as_they_are(n_jobs):
     with pytest.raises(ZeroDivisionError):
         run_parallel(partial(divmod, 1), [1, 0, 2], n_jobs=n_jobs)
-
-
-def fill(values, i):
-    values[i] = 1
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_work_writes_is_lost_in_the_tests_as_in_processes(n_jobs):
-    values = np.zeros(3)
-    run_parallel(partial(fill, values), range(3), n_jobs=n_jobs)
-    assert not values.any()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -229,17 +218,6 @@ def test_blocks_for_a_cluster_shrink_to_single_items(n_items, workers):
     assert sizes[-workers:] == [1] * min(workers, n_items)
 
 
-# -- work beside the caller ------------------------------------------------------------------------
-
-
-def test_only_where_several_workers_are_threads():
-    here = threading.get_ident()
-    assert begun_beside(threading.get_ident, n_jobs=2)() != here
-    assert begun_beside(threading.get_ident, n_jobs=1)() == here
-    with joblib.parallel_config(backend="loky", n_jobs=2):  # processes may be forked
-        assert begun_beside(threading.get_ident)() == here
-
-
 # -- bLAS on one thread, whatever the number of threads was before and whoever has set it ----------
 
 
@@ -276,20 +254,6 @@ with threadpool_limits(3):
 threadpool_limits(3)
 check(3)
 elsewhere(lambda: check(3))
-""",
-    "another thread's block": """
-inside, done = threading.Event(), threading.Event()
-def hold():
-    with threadpool_limits(3):
-        inside.set()
-        done.wait()
-thread = threading.Thread(target=hold, daemon=True)
-thread.start()
-inside.wait()
-check(3)
-done.set()
-thread.join()
-check(numbers()[0])
 """,
     "changed meanwhile": """
 def change():

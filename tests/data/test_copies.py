@@ -137,6 +137,7 @@ def test_copies_stay_in_one_half_and_one_fold():
         assert len(fold.test) == 24
     with pytest.raises(DataError, match="5 folds need as many groups, there are 3"):
         deal_folds(data.with_groups(np.arange(120) % 3), 5, np.random.default_rng(0))
+    assert [len(part) for part in data.with_groups(np.arange(120) % 2).split(0.5, random_state=0)] == [60, 60]
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -34,6 +34,8 @@ from omnirank.errors import ParameterError
 def test_wrong_values_of_own_parameters_name_the_parameter(generator, options, name):
     with pytest.raises(ParameterError, match=rf"^{name}="):
         generator(**options)
+    if isinstance(options[name], int) and options[name] < 5:  # the next number is the least that does
+        generator(**options | {name: options[name] + 1})
 
 
 def test_unknown_parameters_and_those_of_other_tasks_are_refused():

@@ -12,8 +12,7 @@ from sklearn.mixture import GaussianMixture
 
 from draws import draws
 from omnirank import datasets
-from omnirank.data import generated
-from omnirank.data.generated import cut
+from omnirank.data.generators import cut
 from omnirank.data.task_registry import TASKS
 from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED, importances
 
@@ -262,7 +261,7 @@ def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_redundant_features_follow_a_relevant_one(sparse, monkeypatch):
-    monkeypatch.setattr(generated, "WORD_SHARE", 0.3)
+    monkeypatch.setattr("omnirank.data.generators.WORD_SHARE", 0.3)
     data, relevance = datasets.make_regression(2000, n_relevant=3, n_redundant=5, sparse=sparse, random_state=0)
     correlation = np.abs(np.corrcoef(data.features.matrix.toarray().T if sparse else data.X.T))
     to_relevant = correlation[:, relevance.relevant]

@@ -18,16 +18,6 @@ def ranker(**options):
     return om.EnsembleRanker(n_trees=2, min_samples_leaf=1, random_state=0, **options)
 
 
-def test_inverse_transform_puts_columns_back():
-    fitted = ranker(n_features_to_select=1).fit(FRAME, Y)
-    kept = fitted.get_support()
-    back = fitted.inverse_transform(np.array([[1.5], [2.5]]))
-    assert np.array_equal(back[:, kept], [[1.5], [2.5]])
-    assert np.array_equal(back[:, ~kept], [[0.0], [0.0]])
-    with pytest.raises(ValueError, match="different shape"):
-        fitted.inverse_transform(np.ones((2, 2)))
-
-
 @pytest.mark.parametrize(
     "use",
     [
@@ -42,21 +32,6 @@ def test_inverse_transform_puts_columns_back():
 def test_lazy_frames_are_to_be_collected(use):
     with pytest.raises(DataTypeError, match=r"LazyFrame is lazy: collect\(\) it first"):
         use(pl.from_pandas(FRAME).lazy())
-
-
-@pytest.mark.parametrize(
-    ("cells", "advice"),
-    [
-        (pd.to_timedelta([1, 2, 3, 4], unit="h"), r"column 'c' holds durations.*total_seconds"),
-        (pd.period_range("2020-01", periods=4, freq="M"), r"column 'c' holds periods.*to_timestamp"),
-        (list(pd.period_range("2020-01", periods=4, freq="M")), r"column 'c' holds periods.*to_timestamp"),
-    ],
-)
-def test_durations_and_periods_say_what_to_do(cells, advice):
-    with pytest.raises(DataTypeError, match=advice):
-        om.Dataset(FRAME.assign(c=cells))
-    with pytest.raises(DataTypeError, match=advice.replace("column 'c'", "column 'y'|target 'y'")):
-        om.Dataset(FRAME, pd.Series(cells, name="y"))
 
 
 @pytest.mark.parametrize("y", [[None] * 4, np.full(4, np.nan), pd.Series([pd.NA] * 4)])

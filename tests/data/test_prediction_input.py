@@ -53,13 +53,3 @@ def test_booleans_and_their_texts_are_the_same(model, frame):
     np.testing.assert_array_equal(of_texts.predict(frame), expected)
     with pytest.warns(UserWarning, match="levels that were not in the training data"):
         model.predict(frame.assign(wet="perhaps"))
-
-
-@pytest.mark.parametrize("name", [".", "sub"])
-def test_a_folder_is_no_file(model, frame, tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sub").mkdir()
-    with pytest.raises(DataError, match="it is a folder; name a file in it"):
-        model.save(name)
-    with pytest.raises(om.errors.ParameterError, match=r"json or \.csv"):
-        om.UnivariateRanker().fit(frame, frame["size"]).ranking_.save(name)

@@ -11,7 +11,6 @@ from draws import draws
 from omnirank.core.errors import DataError, FileFormatError, ParameterError
 from omnirank.data.arff import read_arff
 from omnirank.data.arff.tokens import quote
-from reference.arff_ways import reading
 
 
 @pytest.fixture
@@ -235,9 +234,8 @@ HEAD = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
         (gzip.compress(HEAD.encode(), mtime=0)[:-6], None, None, "gzip data are damaged"),
     ],
 )
-@pytest.mark.parametrize("exact", [False, True])
-def test_faults_are_named_with_their_place(read, text, line, column, problem, exact):
-    with pytest.raises(FileFormatError) as caught, reading(exact):
+def test_faults_are_named_with_their_place(read, text, line, column, problem):
+    with pytest.raises(FileFormatError) as caught:
         read(text)
     error = caught.value
     assert problem in error.problem
@@ -300,12 +298,13 @@ def dense_files(draw):
 
 @pytest.mark.slow
 @draws(30)
-@given(dense_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
-def test_dense_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):
+@given(dense_files(), st.sampled_from([1, 30, 1 << 20]))
+def test_dense_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes):
     text, names, domains, cells = file
     path = tmp_path_factory.getbasetemp() / "generated.arff"
     path.write_bytes(text.encode())
-    with reading(exact, block_bytes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("omnirank.data.files.BLOCK_BYTES", block_bytes)
         table = read_arff(path).table
     assert table.names == tuple(names)
     assert table.levels == tuple(None if domain is None else tuple(domain) for domain in domains)
@@ -347,29 +346,16 @@ def sparse_files(draw):
 
 @pytest.mark.slow
 @draws(30)
-@given(sparse_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
-def test_sparse_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):
+@given(sparse_files(), st.sampled_from([1, 30, 1 << 20]))
+def test_sparse_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes):
     text, domains, cells = file
     path = tmp_path_factory.getbasetemp() / "generated_sparse.arff"
     path.write_bytes(text.encode())
-    with reading(exact, block_bytes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("omnirank.data.files.BLOCK_BYTES", block_bytes)
         table = read_arff(path).table
     assert table.is_sparse
     for i, domain in enumerate(domains):
         missing = np.nan if domain is None else -1
         expected = np.array([missing if row[i] is None else row[i] for row in cells])
         np.testing.assert_array_equal(table.column(i), expected)
-
-
-def test_plain_blocks_are_read_at_once(read, monkeypatch):
-    """The fast reading is used at all: single rows are not read for a plain file."""
-
-    def refuse(*_):
-        raise AssertionError("read row by row")
-
-    monkeypatch.setattr("omnirank.data.arff.rows.DenseRows._row", refuse)
-    monkeypatch.setattr("omnirank.data.arff.rows.SparseRows._row", refuse)
-    assert read(HEAD + "% c\n1,x\n ?, 'y'\n\n2.5,?\n").n_rows == 3
-    assert read(numeric("1,2\n3, ?\n")).n_rows == 2
-    assert read(HEAD + "{0 1.5}\n{}\n% c\n{0 ?,1 y}\n").n_rows == 3
-    assert read("@relation r\n@attribute a real\n@attribute c hierarchical p,p/q\n@data\n1,p/q\n2,?\n").n_rows == 2

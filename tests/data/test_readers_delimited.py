@@ -105,7 +105,7 @@ def test_columns_that_will_be_left_out_are_text(read):
 )
 def test_header_auto(read, text, names, n_rows):
     content = read(text)
-    assert (content.names, content.n_rows) == (names, n_rows)
+    assert (content.names, content.table.n_rows) == (names, n_rows)
 
 
 def test_header_of_numbers_and_text_asks(read):
@@ -114,7 +114,7 @@ def test_header_of_numbers_and_text_asks(read):
         read(text)
     assert read(text, header=True).names == ("name", "2010")
     data = read("5.1,setosa\n4.9,virginica\n", header=False)
-    assert (data.n_rows, data.names) == (2, ("x1", "x2"))
+    assert (data.table.n_rows, data.names) == (2, ("x1", "x2"))
 
 
 def test_duplicates(read):
@@ -139,7 +139,7 @@ def test_separators_encodings_and_line_ends(read):
     assert read("\ufeffgröße\nü\n", encoding="utf-8-sig").names == ("größe",)
     assert read("サイズ\n大\n".encode("shift_jis"), encoding="shift_jis").table.levels == (("大",),)
     assert read(b"\xef\xbb\xbfa,b\r1,2\r3,4\r").names == ("a", "b")
-    assert read(gzip.compress(b"a,b\n1,2\n", mtime=0), name="f.csv.gz").n_rows == 1
+    assert read(gzip.compress(b"a,b\n1,2\n", mtime=0), name="f.csv.gz").table.n_rows == 1
     assert read('a,b\n1,"two\nlines"\n').table.levels[1] == ("two\nlines",)
 
 

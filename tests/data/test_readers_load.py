@@ -120,7 +120,7 @@ def test_hierarchical_attribute_is_found(tmp_path):
     assert data.labelled.tolist() == [True, False, True]
     np.testing.assert_array_equal(data.target.dense(), [[1, 1, 0], [np.nan] * 3, [0, 0, 0]])
     other = load(path, target="z")
-    assert other.task == "classification"
+    assert (other.task, other.hierarchy) == ("classification", None)
     assert "the hierarchical attribute 'class' is not used" in other.notes
     assert load(path, task="clustering").n_features == 2
     with pytest.raises(ParameterError, match="is a label hierarchy"):

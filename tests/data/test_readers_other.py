@@ -1,15 +1,11 @@
 """MATLAB, Parquet, Mulan's label files and the settings of CLUS."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-import omnirank as om
 from omnirank.core.errors import FileFormatError, MissingDependencyError
 from omnirank.data import parquet as parquet_module
 from omnirank.data.load import load
@@ -139,38 +135,6 @@ def test_a_changed_byte_of_a_parquet_file_is_noticed(tmp_path):
         else:
             np.testing.assert_array_equal(found, values)
     assert n_refused > 100
-
-
-_DAMAGE = """
-import random, sys
-import omnirank as om
-from omnirank.errors import OmnirankError
-path, whole = sys.argv[1], open(sys.argv[2], "rb").read()
-chance = random.Random(0)
-refused = 0
-for n in range(600):
-    damaged = bytearray(whole)
-    if n % 3 == 0:
-        del damaged[chance.randrange(len(damaged)) :]
-    else:
-        for _ in range(n % 3):
-            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
-    open(path, "wb").write(damaged)
-    try:
-        om.load(path)
-    except OmnirankError as error:
-        refused += "damaged.parquet" in str(error)
-print(refused)
-"""
-
-
-@pytest.mark.slow
-def test_damaged_parquet_never_crashes(tmp_path):
-    write_parquet(om.datasets.load_sample("iris"), tmp_path / "whole.parquet")
-    command = [sys.executable, "-W", "ignore", "-c", _DAMAGE, tmp_path / "damaged.parquet", tmp_path / "whole.parquet"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
-    assert found.returncode == 0, found.stderr[-2000:]
-    assert int(found.stdout) > 400
 
 
 def test_parquet_of_a_newer_version(tmp_path, monkeypatch):

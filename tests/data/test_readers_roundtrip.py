@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -134,6 +134,7 @@ def test_arff_round_trip_is_identity(tmp_path_factory, data, ending):
 
 @draws(25)
 @given(tables())
+@example(Table.from_numeric(np.array([[-0.0, 1.0], [3.0, -0.0], [1e15, -1e16]])))
 def test_arff_round_trip_of_a_table(tmp_path_factory, table):
     path = tmp_path_factory.getbasetemp() / "table.arff"
     write_arff(table, path)
@@ -192,7 +193,10 @@ def test_labels_in_an_impossible_order_are_reordered(tmp_path):
         (om.Dataset(np.eye(2), ["a", "b"], target_names=["x0"]), "name of a feature and of a target"),
         (om.Dataset(np.eye(2), [{"a@b"}, set()], hierarchy=om.Hierarchy.flat(["a@b"])), "no labels with @"),
         (om.Dataset(np.eye(2), [{"root"}, set()], hierarchy=om.Hierarchy.flat(["root"])), "is a label here"),
-        (om.Dataset(np.eye(2), [[1, np.nan], [0, 0]], hierarchy=om.Hierarchy.flat(["a", "b"])), "unknown while others"),
+        (
+            om.Dataset(np.eye(2), [[1, np.nan], [0, 0]], hierarchy=om.Hierarchy.flat(["a", "b"])),
+            r"unknown while others .* write \.parquet",
+        ),
         (om.Dataset(np.eye(1), [{"p/q"}], hierarchy=om.Hierarchy.from_edges([("r", "p/q")])), "no labels with /"),
     ],
 )

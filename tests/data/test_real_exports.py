@@ -78,15 +78,8 @@ def test_a_german_export_is_read_by_the_command_of_its_first_error(write):
         (["1,5", "2.25", "3"], {"decimal": ".,"}, [1.5, 2.25, 3]),
         (["−1.5", "2.5", "0"], {}, [-1.5, 2.5, 0]),
         (["<0.1", "> 5", "0.2"], {"censored": "half"}, [0.05, 5, 0.2]),
-        (["1.5 kg", "2 kg", "-0.5 kg"], {"units": "drop"}, [1.5, 2, -0.5]),
-        (["$5", "$ 6.5", "$7"], {"units": "drop"}, [5, 6.5, 7]),
-        (["5±0.2", "6.5 ± 0.1", "7 ± 1"], {"units": "drop"}, [5, 6.5, 7]),
         (["#DIV/0!", "6.5", "#WERT!"], {"missing": ["#DIV/0!", "#WERT!"]}, [np.nan, 6.5, np.nan]),
-        (
-            ["1,5 mg", "<0,1 mg", "x", "2"],
-            {"decimal": ",", "censored": "half", "units": "drop", "missing": ["x"]},
-            [1.5, 0.05, np.nan, 2],
-        ),
+        (["1,5", "<0,1", "x", "2"], {"decimal": ",", "censored": "half", "missing": ["x"]}, [1.5, 0.05, np.nan, 2]),
         (["n.d.", "1", "bdl"], {"missing": ["n.d.", "bdl"]}, [np.nan, 1, np.nan]),
     ],
 )
@@ -142,12 +135,6 @@ def test_names_beside_numbers_are_categories(write):
     error, data = cured(write("plot,v\n1,1\n2,2\n2a,3\n3b,4\n"))
     assert error.cure == {"nominal": ["plot"]}
     assert data.features.levels[0] == ("1", "2", "2a", "3b")
-
-
-def test_different_units_are_not_mixed(write):
-    path = write("w,v\n1 kg,1\n200 mg,2\n3 kg,3\n")
-    with pytest.raises(FileFormatError, match="column 'w' has numbers with the units kg and mg"):
-        om.load(path, units="drop")
 
 
 @pytest.mark.parametrize(

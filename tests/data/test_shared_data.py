@@ -159,17 +159,3 @@ def test_unsupervised(name):
     data = load(FOLDER / "unsupervised" / name)
     assert facts(data) == ("classification", n_examples, n_features, 0, 1, 0)
     assert len(np.unique(data.target.values)) == n_classes
-
-
-def test_nothing_is_forgotten():
-    """Each data file of the folder is in one of the tables above."""
-    tables = [MULTI_TARGET, CLASSIFICATION, REGRESSION, UNSUPERVISED]
-    known = {name for table in tables for name in table}
-    known |= {file for files, *_ in MULTI_LABEL.values() for file in files}
-    known |= {f"{name}.{part}.arff.gz" for name, (parts, *_) in HIERARCHICAL.items() for part in parts}
-    found = {
-        path.name
-        for path in FOLDER.rglob("*")
-        if path.is_file() and "relational" not in path.parts and path.suffix not in (".md", ".xml")
-    }
-    assert found == known

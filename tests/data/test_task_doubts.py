@@ -92,16 +92,6 @@ def test_several_columns():
     ]
 
 
-def test_codes_that_became_floats_by_a_missing_cell():
-    codes = np.random.default_rng(0).integers(3, size=(N, 2)).astype(float)
-    assert doubts(codes + 1) == []  # floats are numbers
-    codes[5, 1] = np.nan
-    assert doubts(codes + 1) == [
-        "the few whole numbers of 'y1' and 1 more target are taken as quantities; if they are classes, say "
-        "task='multi-target-classification'"
-    ]
-
-
 @pytest.mark.slow
 def test_rankers_warn_and_the_warning_can_be_silenced():
     with pytest.warns(DataWarning, match="229 classes; if they are quantities, say task='regression'"):

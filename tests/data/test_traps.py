@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
 from omnirank.errors import DataWarning
 from omnirank.evaluation.cross import evaluate_folds
 from omnirank.evaluation.folds import make_folds
@@ -241,18 +239,6 @@ def test_the_warning_points_to_the_caller():
     assert {w.filename for w in told} == {__file__}
 
 
-def test_commands_print_each_note_once(tmp_path):
-    data = trapped()
-    data.features.to_frame().assign(kind=data.y).to_csv(tmp_path / "d.csv", index=False)
-    for command in (["info"], ["rank", "--trees", "2"], ["tree"], ["evaluate", "-m", "random", "--folds", "2"]):
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            result = CliRunner().invoke(app, [command[0], str(tmp_path / "d.csv"), "-t", "kind", *command[1:]])
-        assert result.exit_code == 0, result.output
-        assert result.output.count("changes by the same step") == 1, result.output
-        assert "warning:" not in result.output
-
-
 def test_the_search_is_cheap():
     X = rng().normal(size=(20_000, 100))
     y = classes(20_000)
@@ -329,3 +315,12 @@ def test_a_class_of_one_labelled_example_is_told():
     assert told.startswith("class 'sick' of 'state' has 1 labelled example:")
     assert notes(noise(), y.where(y.index != 0, "sick")) == ()
     assert notes(noise(), y, task="clustering") == ()
+
+
+def test_classes_that_look_like_label_sets():
+    told = om.Dataset(np.arange(8.0).reshape(4, 2), ["p", "p;q", "q", "p"], target_names=["kinds"]).notes
+    assert told == (
+        "the classes of 'kinds' look like label sets ('p;q'); if they are, give each label a column of 0 and 1 "
+        "(pandas: frame['kinds'].str.get_dummies(';')), and none where unlabelled (.where(frame['kinds'].notna()))",
+    )
+    assert om.Dataset(np.arange(8.0).reshape(4, 2), ["p", "p; or not", "q", "p"]).notes == ()

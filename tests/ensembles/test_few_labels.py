@@ -179,14 +179,6 @@ def test_both_parts_of_the_error_are_relative_to_a_constant_prediction(task):
     assert error_measure(plan).growth(everything).before == pytest.approx(1.0)
 
 
-def test_the_error_of_sparse_features_is_that_of_dense_ones():
-    rng = np.random.default_rng(4)
-    X = (rng.random((80, 12)) < 0.2) * rng.integers(1, 3, (80, 12)).astype(float)
-    frames = [X, sparse.csr_array(X)]
-    one, other = (genie3_forest("permutation", n_trees=5, random_state=0).fit(frame) for frame in frames)
-    np.testing.assert_allclose(one.ranking_.scores, other.ranking_.scores, rtol=1e-9)
-
-
 # -- the level of supervision --------------------------------------------------------------------------------
 
 
@@ -381,12 +373,3 @@ def test_few_leaves_are_those_of_the_best_tests():
     second = max(grown.gain[1], grown.gain[grown.right[0]])
     assert steps[1] == pytest.approx(second)
     assert best_tests(grown, None) is grown
-
-
-def test_prototypes_describe_the_training_features():
-    rng = np.random.default_rng(9)
-    frame = pd.DataFrame({"size": rng.normal(size=30), "kind": pd.Categorical(rng.choice(list("ab"), 30))})
-    model = om.PCTClusterer(max_leaves=1).fit(frame)
-    found = model.cluster_prototypes_
-    assert found["size"][0] == pytest.approx(frame["size"].mean())
-    assert found["kind"][0] == frame["kind"].mode()[0]

@@ -40,9 +40,16 @@ def test_rows_and_values_reach_the_leaf_of_the_definition(random_tests, data):
     nodes, tests, cells, problem = grown_case(data, random_tests)
     n = len(problem.training_weight)
     expected = [reference.leaf_of(nodes, tests.right, values_of(problem, row)) for row in range(n)]
-    met, path, first = (np.zeros(len(cells.nominal), np.int64) for _ in range(3))
-    walks = [routing.walk(tests, cells, np.uint32(row), row + 1, met, path, first) for row in range(n)]
-    assert [leaf for leaf, _length in walks] == expected
+    n_nodes = len(tests.feature)
+    met, path, again = np.full(len(cells.nominal), -1), *np.zeros((2, n_nodes), np.int64)
+    first = np.zeros(n_nodes, bool)
+    for row in range(n):
+        length = routing.walk(tests, cells, np.uint32(row), row * n_nodes, met, path, first, again)
+        assert path[length] == expected[row]
+        features = tests.feature[path[:length]].tolist()
+        assert first[:length].tolist() == [f not in features[:k] for k, f in enumerate(features)]
+        following = [[j for j in range(k + 1, length) if features[j] == f] for k, f in enumerate(features)]
+        assert again[:length].tolist() == [places[0] if places else -1 for places in following]
     X = np.column_stack([np.where(x < 0, np.nan, x) if x.dtype.kind == "i" else x for x in problem.features])
     leaves = np.empty(n, np.int32)
     routing.find_leaves(tests, routing.Matrix(X.T, cells.nominal), leaves)

@@ -16,8 +16,9 @@ from omnirank.ensembles import p_values as module
 from omnirank.ensembles import permutation_moments as moments
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
+from omnirank.ensembles.root_credit import OrderedRows
 from omnirank.ensembles.scores import Contributions, ScoreOptions
-from omnirank.ensembles.unbiased import credit_at_root, described_parts
+from omnirank.ensembles.unbiased import credit_with_null, described_parts
 from omnirank.errors import ParameterError
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_permutations as permutations
@@ -61,7 +62,7 @@ def test_the_null_at_the_root_is_as_defined(kind):
     fitted = ranker(3, supervision=0.0 if kind == "no target" else 0.5).fit(data, sample_weight=weight)
     rules = GrowingRules(ensemble="extra-trees", supervision=fitted.supervision_)
     plan = make_plan(data, rules, fitted.ranking_.seeds.ranges[0][0], weight)
-    found = credit_at_root(plan, described_parts(plan), ScoreOptions(), 40).null
+    found = credit_with_null(plan, described_parts(plan), ScoreOptions(), 40).null
     expected = np.transpose(reference.chance(plan))
     scale = expected[1].max() / found[1].max()  # weights that are all the same have no unit
     np.testing.assert_allclose(found * [[scale], [scale], [1], [1], [1]], expected, rtol=1e-6, atol=1e-6)
@@ -85,7 +86,7 @@ def test_moments_are_those_of_all_permutations(n):
         np.array([0, 0, 1, 1, 1, 2, 2])[:n],
     ]
     table = Table.from_columns("abcde", columns, [None, None, None, None, ("x", "y", "z")])
-    found = permutation_moments(table, y, np.array([-1, -1]))
+    found = permutation_moments(OrderedRows(table), y, np.array([-1, -1]))
     for f, cells in enumerate(reference.cells_of(table)):
         A = permutations.centred(reference.kernel(cells, table.is_nominal[f], np.ones(n)))
         if np.abs(A).max() < 1e-9:  # one example against all others
@@ -97,23 +98,25 @@ def test_moments_are_those_of_all_permutations(n):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("pairs", [2**24, 1])
-def test_moments_of_ties_and_missing_cells(sparse, pairs, monkeypatch):
-    """Of the examples with a known cell; above a number of pairs, some examples stand for all."""
+@pytest.mark.parametrize(("factors", "pairs"), [(5, 1), (4, 2**24), (4, 1)])
+def test_moments_of_ties_and_missing_cells(sparse, factors, pairs, monkeypatch):
+    """Of the examples with a known cell; above numbers of columns and of pairs, some examples stand for all."""
+    monkeypatch.setattr(moments, "_MOST_FACTORS", factors)
     monkeypatch.setattr(moments, "_MOST_PAIRS", pairs)
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(90, 6)), 1) * (rng.random((90, 6)) < 0.4)
     X[rng.random(X.shape) < 0.1] = np.nan
     y = rng.normal(size=(90, 3)) ** 3
     y -= y.mean(axis=0)
-    found = permutation_moments(Table.from_sparse(csr_array(X)) if sparse else Table.from_numeric(X), y, np.full(3, -1))
+    table = Table.from_sparse(csr_array(X)) if sparse else Table.from_numeric(X)
+    found = permutation_moments(OrderedRows(table), y, np.full(3, -1))
     for f in range(6):
         known = ~np.isnan(X[:, f])
         z = y[known] - y[known].mean(axis=0)
         A = permutations.centred(reference.kernel(X[known, f].tolist(), False, np.ones(known.sum())))
         expected = permutations.moments(A, permutations.centred(z @ z.T))
         np.testing.assert_allclose(found[0, f], expected[0], rtol=1e-7)
-        np.testing.assert_allclose(found[1:, f], expected[1:], rtol=1e-7 if pairs > 1 else 0.5)
+        np.testing.assert_allclose(found[1:, f], expected[1:], rtol=0.5 if (factors, pairs) == (4, 1) else 1e-7)
 
 
 def test_a_score_that_one_example_makes_is_of_one_term():
@@ -142,6 +145,12 @@ def test_other_scores_have_no_p_values():
     assert ranker(3, p_values=False).fit(data).ranking_.p_values is None
     with pytest.raises(ParameterError, match=r"p_values=True: importance=.genie3.: use om\.significance"):
         om.EnsembleRanker("genie3", p_values=True).fit(data)
+
+
+@pytest.mark.parametrize("y", [None, np.arange(12) % 2])
+def test_constant_features_are_not_significant(y):
+    X = np.where(np.arange(12)[:, None] < 2, [[1.0, np.nan]], np.nan)
+    assert ranker(2, supervision=0.0).fit(X, y).ranking_.p_values.tolist() == [1.0, 1.0]
 
 
 def test_features_that_no_tree_tests_are_not_significant():
@@ -189,6 +198,19 @@ def test_noise_has_p_values_above_alpha_with_one_tree():
         X, y = rng.normal(size=(110, 6)), rng.normal(size=110)
         found += ranker(1, random_state=seed).fit(X, y).ranking_.p_values.tolist()
     assert 0.01 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
+
+
+def test_a_target_that_does_not_count_has_the_p_values_of_none():
+    data = random_dataset(np.random.default_rng(1), "mixed-targets", 60, 0.2)
+    weight = random_weights(np.random.default_rng(1), 60)
+    for options in ({}, {"sample_weight": weight}, {"groups": np.arange(60) // 2}):
+        found = ranker(3, supervision=0.0).fit(data, **options).ranking_
+        expected = ranker(3).fit(om.Dataset(data.features), **options).ranking_
+        assert found.p_values.min() < 1
+        np.testing.assert_array_equal(found.p_values, expected.p_values)
+        np.testing.assert_array_equal(found.scores, expected.scores)
+    split = ranker(3, supervision=0.0, per_target=True).fit(data).ranking_
+    assert not split.per_target.scores.any()
 
 
 @pytest.mark.slow

@@ -175,20 +175,6 @@ def test_out_of_bag_needs_a_bootstrap_and_is_not_kept():
 # -- the rest ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_trees", [0, 2.5, True, "auto"])
-def test_wrong_number_of_trees(n_trees):
-    with pytest.raises(ValueError, match="n_trees="):
-        om.PCTForestRegressor(n_trees=n_trees).fit(tiny_dataset("regression"))
-
-
-def test_one_class():
-    X = np.arange(8.0).reshape(-1, 1)
-    with pytest.warns(UserWarning, match="target 'y': one class"):
-        forest = om.PCTForestClassifier(n_trees=3, oob_score=True).fit(X, ["a"] * 8)
-    assert forest.predict(X).tolist() == ["a"] * 8
-    assert forest.oob_error_ == 0
-
-
 @pytest.mark.every(16)
 @pytest.mark.parametrize("ensemble", ENSEMBLES)
 @pytest.mark.parametrize("name", ["digits", "diabetes"])

@@ -125,7 +125,8 @@ def test_the_examples_must_weigh_as_much_as_two_leaves(least, enough):
     if enough:
         assert make_plan(data, rules, 0, weight).weight.sum() == 2 * least
     else:
-        with pytest.raises(DataError, match=r"weigh 4 together, less than two leaves of min_samples_leaf=2.25"):
+        message = "weigh 4 together, less than two leaves of min_samples_leaf=2.25: use weights of mean 1"
+        with pytest.raises(DataError, match=message):
             make_plan(data, rules, 0, weight)
 
 

@@ -16,6 +16,7 @@ from omnirank.data.target import Target
 from omnirank.ensembles import unbiased as module
 from omnirank.ensembles.p_values import ExampleSums
 from omnirank.ensembles.plan import ENSEMBLES, GrowingData, GrowingRules, make_plan
+from omnirank.ensembles.run import noise_factors
 from omnirank.ensembles.scores import ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_unbiased as reference
@@ -42,7 +43,7 @@ def check(plan, i=0):
     np.testing.assert_allclose(found.table, expected[: plan.columns.n_variables], **tolerance)
     by_example = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(p_values=True)))
     np.testing.assert_array_equal(row, by_example.row)
-    if plan.feature_part is not None:  # p values are about the target
+    if plan.feature_part is not None and plan.rules.supervision > 0:  # p values are about the target
         assert by_example.contributions == ()
         check_root(plan, tolerance)
         return row
@@ -89,6 +90,18 @@ def test_credit_of_groups_is_as_defined(n_groups):
     check_root(plan, {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()})
 
 
+def test_credit_at_the_root_depends_on_the_order_of_numbers_only():
+    rng = np.random.default_rng(0)
+    X, y, weight = random_features(rng, 40), rng.normal(size=(40, 2)).round(1), random_weights(rng, 40)
+    y[:8, 0] = np.nan
+    credits = []
+    for target in (y, np.column_stack([np.exp(9 * y[:, 0]), -y[:, 1]])):  # seen from the other end: the same
+        plan = planned(Dataset(X, target), weight)
+        credits.append(module.credit_at_root(plan, module.described_parts(plan), ScoreOptions(), 40))
+    for one, other in zip(*credits, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
+
+
 def test_the_ranking_is_that_of_credit_at_the_root_and_below_it():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 24))
@@ -99,11 +112,20 @@ def test_the_ranking_is_that_of_credit_at_the_root_and_below_it():
     plan = planned(Dataset(X, y), seed=ranking.seeds.ranges[0][0], ensemble="extra-trees")
     trees = [tree_from_grown(plan.grow(i), plan.dataset.features) for i in range(5)]
     below = np.mean([reference.unbiased(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)], axis=0)
-    root, kinds = reference.root(plan)[0], [0] * 12 + [1] * 12
+    factors = [reference.noise_factor(m, False) for m in (50, 3)]
+    root = reference.root(plan)[0] * np.repeat(factors, 12)
+    kinds = [0] * 12 + [1] * 12
     for found, own in ((ranking.scores, slice(None)), *((ranking.per_target.scores[j], [j]) for j in (0, 1))):
         other = genie3.scores if own == slice(None) else genie3.per_target.scores[own[0]]
         expected = reference.confirmed(below[own].sum(axis=0), root[own].sum(axis=0), other, kinds)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+def test_credit_at_the_root_is_scaled_by_what_noise_of_a_kind_has(nominal):
+    found = noise_factors(np.arange(2, 40) * (-1 if nominal else 1))
+    np.testing.assert_allclose(found, [reference.noise_factor(m, nominal) for m in range(2, 40)], rtol=1e-9)
+    assert abs(noise_factors(np.array([10**6]))[0] - 1) < 1e-5
 
 
 def summed(plan, contributions):
@@ -190,6 +212,16 @@ def test_blocks_of_columns_do_not_show(monkeypatch):
     whole = check(plan)
     monkeypatch.setattr(module, "_MOST_CELLS", 2 * 40)
     np.testing.assert_allclose(check(plan), whole, rtol=1e-12)
+
+
+def test_of_many_columns_of_features_some_judge_for_all(monkeypatch):
+    plan = planned(Dataset(np.random.default_rng(0).normal(size=(30, 12))), supervision=0.0)
+    parts = module.described_parts(plan).own
+    (every,) = module._judges(plan, parts)
+    monkeypatch.setattr(module, "_MOST_JUDGES", 8)
+    (some,) = module._judges(plan, parts)
+    assert (len(every.owner), len(some.owner)) == (12, 8)
+    np.testing.assert_allclose((some.values**2).sum(), (every.values**2).sum())
 
 
 def test_shifted_targets_have_the_same_scores():

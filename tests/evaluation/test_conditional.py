@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
-from omnirank.evaluation.conditional import _Lines, covariance_p_value, p_values_given_others, told_by_another
+from omnirank.evaluation.conditional import _Lines, covariance_p_value, p_values_given_others
 
 
 def slow_p_value(one, other, weight, groups):
@@ -110,7 +110,6 @@ def test_workers_weights_and_files(tmp_path):
     assert frame.loc["a", "adds"]
     assert not frame.loc["like a", "adds"]
     assert frame.loc["like a", "relevant"]
-    assert told_by_another(ranking, om.Dataset(X, y), 0, None)["like a"] == "a"
     for name in ("ranking.json", "ranking.csv"):
         ranking.save(tmp_path / name)
         np.testing.assert_array_equal(om.Ranking.load(tmp_path / name).p_given_others, ranking.p_given_others)

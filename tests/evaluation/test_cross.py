@@ -73,17 +73,18 @@ def test_every_kind_of_target(task):
 def test_which_labels_are_seen():
     data = classes()
     fold = make_folds(data, "semi-supervised", labelled=[12], n_folds=3, random_state=0)[0]
-    seen = []
+    seen, weight = [], np.exp(data.X[:, 0])
 
-    class Spy(om.rankers.UniformRanker):
-        def _rank(self, dataset):
+    class Spy(om.rankers.WeightedRanker, om.rankers.UniformRanker):
+        def _rank(self, dataset, sample_weight):
+            np.testing.assert_array_equal(sample_weight, np.exp(dataset.X[:, 0]))
             seen.append((dataset.n_examples, int(dataset.labelled.sum())))
             return super()._rank(dataset)
 
     n = len(fold.labelled)
     for neighbors in ("labelled", "oracle", "published"):
-        evaluate_folds(Spy(), data, [fold], 5, neighbors=neighbors)
-    evaluate_folds(Spy(), data, [fold], 5, use_unlabelled=False)
+        evaluate_folds(Spy(), data, [fold], 5, neighbors=neighbors, sample_weight=weight)
+    evaluate_folds(Spy(), data, [fold], 5, use_unlabelled=False, sample_weight=weight)
     assert seen == [(60, n), (60, n), (60, n), (n, n)]
 
 

@@ -76,7 +76,10 @@ def test_mistakes_are_named(mistake, tmp_path):
 METHOD_MISTAKES = {
     "name": (method("geni3"), "use = 'geni3': choose one of .* .did you mean 'genie3'"),
     "key": (method("genie3", parameter="{}"), "did you mean 'parameters'"),
-    "parameter": (method("genie3", parameters="{ n_tree = 5 }"), "no parameter 'n_tree' .did you mean 'n_trees'"),
+    "parameter": (
+        method("genie3", parameters="{ n_tree = 5 }"),
+        "n_tree=5: method 'genie3' has no such parameter .did you mean 'n_trees'",
+    ),
     "fixed": (
         method("genie3", parameters='{ importance = "symbolic" }'),
         "importance='symbolic': method 'genie3' has it fixed at 'genie3'",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from sklearn import metrics
 
 from omnirank.data.hierarchy import Hierarchy
@@ -161,19 +160,6 @@ def test_several_classes_wholly_right():
     assert found["accuracy"] == pytest.approx((2 / 3 + 1) / 2)
 
 
-def test_errors_of_features():
-    features = pd.DataFrame({"size": [0.0, 2.0, np.nan], "kind": ["a", "b", "b"]})
-    truth = target_from(features)[0]
-    means = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [9.0, 0.0, 1.0]])
-    found = measure(truth, means, training=truth, task="clustering")
-    assert found["mse"] == pytest.approx((1.0 + 1 / 3) / 2)
-    assert found["top_features_rmse"] == pytest.approx((1.0 + np.sqrt(1 / 3)) / 2)
-    assert found["rrmse"] == pytest.approx((1.0 + np.sqrt((1 / 3) / (2 / 9))) / 2)
-    # predicting the mean, whatever the kind of feature, has the relative error 1
-    mean = np.tile(np.nanmean(prototype_columns(truth).matrix, axis=0), (3, 1))
-    assert measure(truth, mean, training=truth, task="clustering")["rrmse"] == pytest.approx(1.0)
-
-
 def test_what_is_wrong_is_named():
     target = Target.numeric(np.array([[0.0], [4.0]]), ["yield"])
     means = np.zeros((2, 1))
@@ -192,19 +178,6 @@ def test_what_is_wrong_is_named():
         measure(target, means, variant="own", **given)
     with pytest.raises(ParameterError, match="task='sorting'"):
         measure(target, means, training=target, task="sorting")
-
-
-def test_sparse_label_sets_give_the_same_measures():
-    random = np.random.default_rng(0)
-    dense = (random.random((20, 5)) < 0.3).astype(float)
-    names = list("abcde")
-    labelled = random.random(20) < 0.8
-    dense[~labelled] = 0
-    stored = Target.labels(sparse.csr_array(dense), names, labelled)
-    plain = Target.labels(np.where(labelled[:, None], dense, np.nan), names)
-    means = random.random((20, 5))
-    expected = measure(plain, means, training=plain, task="multi-label")
-    assert measure(stored, means, training=stored, task="multi-label") == expected
 
 
 # -- published figures ----------------------------------------------------------------------------

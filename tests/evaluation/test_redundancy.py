@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,25 +139,6 @@ def test_groups_have_leaders(n, data):
     for leader, others in groups.items():
         assert all((leader, i) in related for i in others)
         assert not any((better, leader) in related for better in groups if better < leader)
-
-
-def test_wide_and_long_data_take_bounded_memory():
-    rng = np.random.default_rng(0)
-    wide = rng.normal(size=(50, 3000))
-    wide[:, 1] = wide[:, 0]
-    found = om.redundancy(-np.arange(3000.0), wide, top=20)
-    assert len(found.to_frame()) == 20
-    assert found.groups[0].others == ("x1",)
-    assert found.summary.startswith("the top 20 of 3000 features form 19 groups")
-    long = rng.normal(size=(60_000, 10))
-    data = om.Dataset(long)
-    om.redundancy(np.arange(10.0), data.take(slice(0, 50)))  # imports
-    for columns in (10, 2):
-        tracemalloc.start()
-        om.redundancy(np.arange(10.0), data, top=columns, max_examples=500)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < long.nbytes / 2
 
 
 def test_workers_change_no_bit(monkeypatch):

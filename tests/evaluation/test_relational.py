@@ -96,7 +96,8 @@ def test_relations_that_suffice_are_selected(by):
     train, test = fold.training(data), fold.testing(data)
     own = RelationalRanker(n_trees=10, random_state=0).fit(train).ranking_
     if by == "forest":
-        kept = RelationalForest(n_trees=50, random_state=0).fit(train.select_features(own.top(4)))
+        best = [name for name in data.feature_names if name in own.top(4)]  # trees depend on the order of relations
+        kept = RelationalForest(n_trees=50, random_state=0).fit(train.select_features(best))
         value = (kept.predict(test) == test.y).mean()
         curve = om.select(ranker, data, by=by, sizes=[4], measure="accuracy", n_folds=3, random_state=0).curve
         assert curve.values[0, 0] == pytest.approx(value)

@@ -23,10 +23,8 @@ from omnirank.evaluation.statistics import (
     bonferroni_dunn_distance,
     clustering_hypothesis,
     compare_methods,
-    correct_p_values,
     explained_by_clusters,
     friedman_test,
-    method_ranks,
     nemenyi_distance,
     rounded,
     smallest_sufficient,
@@ -81,39 +79,18 @@ def test_wilcoxon_in_the_example_of_demsar():
     assert result.p_value < 0.05
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.sampled_from([0.01, 0.05, 0.2]))
-@draws(15)
-def test_corrections_as_in_scipy_and_statsmodels(p_values, alpha):
-    from statsmodels.stats.multitest import multipletests
-
-    for method, peer in (("benjamini-hochberg", "fdr_bh"), ("hochberg", "simes-hochberg")):
-        found = correct_p_values(p_values, alpha, method)
-        rejected, adjusted, *_ = multipletests(p_values, alpha, peer)
-        np.testing.assert_allclose(found.adjusted, adjusted, atol=1e-12)
-        unclear = np.isclose(adjusted, alpha, rtol=1e-9)
-        np.testing.assert_array_equal(found.rejected[~unclear], rejected[~unclear])
-    np.testing.assert_allclose(correct_p_values(p_values).adjusted, stats.false_discovery_control(p_values), atol=1e-12)
-
-
-@given(st.integers(2, 6), st.integers(2, 12), st.integers(2, 30), st.integers(0, 2**32 - 1))
+@given(st.integers(3, 6), st.integers(2, 12), st.integers(0, 2**32 - 1))
 @draws(10)
-def test_friedman_with_corrected_ties_as_in_scipy(n_methods, n_datasets, n_values, seed):
-    table = pd.DataFrame(np.random.default_rng(seed).integers(0, n_values, (n_datasets, n_methods)))
-    if n_methods < 3 or (table.nunique(axis=1) == 1).all():
-        return
-    expected = stats.friedmanchisquare(*table.to_numpy().T)
-    found = friedman_test(table, tie_correction=True)
+def test_friedman_as_in_scipy(n_methods, n_datasets, seed):
+    table = pd.DataFrame(np.random.default_rng(seed).random((n_datasets, n_methods)))
+    expected, found = stats.friedmanchisquare(*table.to_numpy().T), friedman_test(table)
     assert found.chi2 == pytest.approx(expected.statistic)
     assert found.chi2_p_value == pytest.approx(expected.pvalue)
-    assert friedman_test(table).chi2 <= found.chi2 + 1e-9
-    if not table.apply(lambda row: row.duplicated().any(), axis=1).any():
-        assert friedman_test(table).chi2 == pytest.approx(expected.statistic)
 
 
 def test_friedman_of_methods_that_never_or_always_differ():
     equal = pd.DataFrame(np.ones((5, 3)))
-    for tie_correction in (False, True):
-        assert friedman_test(equal, tie_correction=tie_correction).p_value == 1.0
+    assert friedman_test(equal).p_value == 1.0
     ordered = pd.DataFrame([[1.0, 2.0, 3.0]] * 6)
     assert friedman_test(ordered).f == np.inf
     assert friedman_test(ordered).p_value == 0.0
@@ -124,8 +101,8 @@ def test_direction_of_the_measure_reverses_ranks_not_the_test():
     up, down = average_ranks(DEMSAR, True), average_ranks(DEMSAR, False)
     np.testing.assert_allclose(up + down, 5)
     assert friedman_test(DEMSAR, True).chi2 == pytest.approx(friedman_test(DEMSAR, False).chi2)
-    assert method_ranks(DEMSAR, True).loc["adult"].tolist() == [4, 3, 2, 1]
-    assert method_ranks(DEMSAR, True).loc["mushroom"].tolist() == [2.5] * 4
+    assert average_ranks(DEMSAR.loc[["adult"]], True).tolist() == [4, 3, 2, 1]
+    assert average_ranks(DEMSAR.loc[["mushroom"]], True).tolist() == [2.5] * 4
 
 
 # Tables of Demsar (2006): critical values for 2 to 10 methods.
@@ -145,18 +122,13 @@ def test_critical_values_in_the_tables_of_demsar(alpha, distance, quantiles):
         assert found == pytest.approx(2.734 if quantile == 2.724 else quantile, abs=1.1e-3)
 
 
-@given(st.lists(st.integers(-9, 9), min_size=2, max_size=25))
+@given(st.lists(st.integers(-9, 9), min_size=2, max_size=25, unique_by=abs))
 @draws(15)
-def test_wilcoxon_with_corrected_ties_as_in_scipy(differences):
-    if len(set(map(abs, differences))) == 1:
-        return
-    found = wilcoxon_test(differences, np.zeros(len(differences)), "tie-corrected")
+def test_normal_wilcoxon_as_in_scipy(differences):
+    found = wilcoxon_test(differences, np.zeros(len(differences)), "normal")
     expected = stats.wilcoxon(differences, zero_method="zsplit", correction=False, method="asymptotic")
     assert min(found.first, found.second) == pytest.approx(expected.statistic)
     assert found.p_value == pytest.approx(expected.pvalue)
-    if len(set(map(abs, differences))) == len(differences):
-        plain = wilcoxon_test(differences, np.zeros(len(differences)), "normal")
-        assert plain.p_value == pytest.approx(expected.pvalue)
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=10))
@@ -210,10 +182,6 @@ def test_what_is_wrong_is_named():
         wilcoxon_test([1.0], [1.0, 2.0])
     with pytest.raises(DataError, match="missing"):
         wilcoxon_test([1.0, np.nan], [1.0, 2.0])
-    with pytest.raises(DataError, match="from 0 to 1"):
-        correct_p_values([0.5, 1.5])
-    with pytest.raises(ParameterError, match="method='holm'"):
-        correct_p_values([0.5], method="holm")
     with pytest.raises(ParameterError, match="alpha"):
         nemenyi_distance(3, 10, alpha=5)
     with pytest.raises(ParameterError, match="1 methods"):
@@ -239,8 +207,6 @@ def test_rankings_without_a_target():
     assert found.critical_distance == pytest.approx(1.7669, abs=5e-4)
     middle = ("Laplace", "NDFS", "AgnoS-S", "MCFS")
     assert found.groups == (("Genie3", "URelief"), ("URelief", *middle), (*middle, "SPEC"))
-    corrected = friedman_test(methods, larger_is_better=False, tie_correction=True)
-    assert corrected.chi2_p_value == pytest.approx(4.0e-8, rel=0.02)
 
 
 def test_two_scores_without_a_target():
@@ -249,10 +215,6 @@ def test_two_scores_without_a_target():
     assert found.average_ranks.round(2).to_dict() == {"Genie3": 1.35, "RForest": 1.65}
     # Printed 0.0397, from figures with more digits. Differences that are equal in the table must tie; as floats they
     # are not quite equal, which would give 0.060.
-    hundredths = (two * 100).round()
-    exact = stats.wilcoxon(hundredths["Genie3"], hundredths["RForest"], zero_method="zsplit", method="asymptotic")
-    tied = wilcoxon_test(two["Genie3"], two["RForest"], "tie-corrected")
-    assert tied.p_value == pytest.approx(exact.pvalue)
     assert wilcoxon_test(two["Genie3"], two["RForest"], "normal").p_value == pytest.approx(0.0476, abs=5e-5)
     assert found.rejected
 

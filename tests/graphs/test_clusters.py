@@ -13,7 +13,7 @@ import omnirank as om
 from omnirank.core.seeds import stream
 from omnirank.errors import DataError, ParameterError
 from omnirank.graphs.affinity import neighbor_edges, smallest_pairs
-from omnirank.graphs.regressions import cluster_indicators, embedding, ridge
+from omnirank.graphs.regressions import cluster_indicators, embedding, ridge, sparse_fits
 from omnirank.rankers import MCFSRanker, NDFSRanker, SFSSRanker, UDFSRanker
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
@@ -31,6 +31,18 @@ def test_mcfs_is_its_formula(layout, d):
     ranker = MCFSRanker(n_clusters=2, n_coefficients=d, n_neighbors=6).fit(given)
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-8)
     assert np.count_nonzero(ranker.feature_importances_) <= 2 * d
+
+
+def test_copies_of_columns_are_left_out_of_regressions():
+    """Else their coefficients grow to 1e13: a path of least angles ends at the least squares of the smallest sum."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = (30, 300)[seed % 2]
+        X = rng.normal(size=(n, 4))
+        X = np.hstack([X, 2.54 * X + 1, X @ rng.normal(size=(4, 6))])
+        values, targets = (X - X.mean(axis=0)) / X.std(axis=0), rng.normal(size=(n, 3))
+        most = np.abs(np.linalg.pinv(values) @ (targets - targets.mean(axis=0))).sum(axis=0)
+        assert (np.abs(sparse_fits(values, targets, 14)).sum(axis=0) < 1.001 * most).all()
 
 
 def test_the_embedding_solves_the_generalised_problem():

@@ -204,3 +204,12 @@ def test_spec_of_scikit_feature(form):
 def test_mcfs_of_scikit_feature():
     found = sparse_fits(peer_data(), embedding(with_loops(peer_data()), 2), 3)
     np.testing.assert_allclose(np.abs(found).max(axis=1), MCFS, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [200, 400, 1000])
+def test_a_column_that_tells_one_far_example_from_all_others_is_no_better_than_chance(n):
+    """Its graph score is 1: the only edges of that example, however light, are where the column changes."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(n, 3)), np.arange(n) == n // 2])
+    for rows in (np.arange(n), rng.permutation(n), rng.permutation(n)):
+        assert LaplacianRanker().fit(X[rows].astype(float)).criterion_[3] == pytest.approx(1, rel=1e-9)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from draws import draws
 from omnirank.data.table import Table
-from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
-from omnirank.neighbors.weighted import weighted_neighbors
+from omnirank.neighbors.weighted import ml_knn_probabilities, other_neighbors, weighted_neighbors
 from reference import neighbors_knn as reference
 
 

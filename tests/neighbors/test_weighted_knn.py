@@ -122,11 +122,9 @@ def test_exact_where_single_precision_is_not(kind):
 def test_single_precision_gives_up_where_it_must(monkeypatch):
     """Otherwise the test above would not reach the second search."""
     asked = []
-    rough = weighted.DenseExamples.rough
+    others = weighted.DenseExamples.others
     monkeypatch.setattr(
-        weighted.DenseExamples,
-        "rough",
-        lambda self, rows, precision, width: asked.append(precision) or rough(self, rows, precision, width),
+        weighted.DenseExamples, "others", lambda self, *args: asked.append(args[0]) or others(self, *args)
     )
     rng = np.random.default_rng(0)
     plain, tied = table_from(rng.normal(size=(200, 5))), table_from(HARD["all equal"](rng))

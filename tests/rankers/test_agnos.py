@@ -5,11 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import omnirank as om
@@ -40,20 +38,6 @@ def test_loss_and_gradients_agree_with_the_reference(seed, penalty):
     for name, gradient in gradients.items():
         expected = reference.derivatives(parameters, name, values, features, penalty)
         np.testing.assert_allclose(gradient.ravel(), expected, rtol=1e-4, atol=1e-6)
-
-
-def test_a_perfect_reconstruction_has_no_gradient():
-    model = Autoencoder(np.array([0]), 0.0)
-    parameters = {
-        "slack": np.ones(1),
-        "encoder": np.zeros((1, 1)),
-        "encoder_bias": np.zeros(1),
-        "decoder": np.zeros((1, 1)),
-        "decoder_bias": np.zeros(1),
-    }
-    loss, gradients = model.loss_and_gradients(parameters, np.zeros((3, 1)))
-    assert loss == 0
-    assert all(not gradient.any() for gradient in gradients.values())
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=6))
@@ -115,33 +99,6 @@ def test_features_that_tell_about_others_come_first():
         assert ranker.losses_[-1] < ranker.losses_[0]
     # 30 by chance, with a standard deviation of 2.8; one seed alone differs by the processor's rounding
     assert right >= 48
-
-
-def test_layouts_scales_and_missing_cells():
-    X = clustered(3, 60)
-    X[np.abs(X) < 0.4] = 0.0
-    usual = om.rankers.AgnosRanker(n_hidden=2, random_state=0).fit(X).feature_importances_
-    thin = om.rankers.AgnosRanker(n_hidden=2, random_state=0).fit(sparse.csr_array(X)).feature_importances_
-    np.testing.assert_array_equal(thin, usual)
-    scaled = om.rankers.AgnosRanker(n_hidden=2, random_state=0).fit(X * 2.0**40).feature_importances_
-    np.testing.assert_allclose(scaled, usual, rtol=1e-6)
-    frame = pd.DataFrame(X).add_prefix("x").assign(kind=pd.Categorical(np.where(X[:, 0] > 0, "a", None)), same=3.0)
-    frame.loc[::5, "x1"] = np.nan
-    scores = om.rankers.AgnosRanker(n_hidden=2, random_state=0).fit(frame).feature_importances_
-    assert np.isfinite(scores).all()
-    assert scores[-1] == scores[-2] == 0  # a single level, and a constant
-    assert (scores[:-2] > 0).all()
-    assert not om.rankers.AgnosRanker().fit([[1.0], [1.0]]).feature_importances_.any()
-
-
-@pytest.mark.slow
-def test_levels_of_a_nominal_feature_share_one_slack():
-    rng = np.random.default_rng(4)
-    X = pd.DataFrame(clustered(4)[:, :8]).add_prefix("x")
-    X.insert(0, "noise of 50 levels", pd.Categorical(rng.integers(0, 50, 200).astype(str)))
-    ranking = om.rankers.AgnosRanker(n_hidden=3, random_state=0).fit(X).ranking_
-    assert len(ranking) == 9
-    assert ranking.order[0] != 0
 
 
 def test_too_few_epochs_are_told():

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import omnirank as om
-from omnirank.data.estimator_input import features_like, read_features
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.rankers import BaseRanker, STRLaplaceRanker
 from omnirank.testing import tiny_dataset
@@ -142,11 +141,6 @@ def test_target_without_known_value_is_unsupervised(unknown):
     fitted = ranker().fit(X, unknown)
     assert fitted.task_ == "clustering"
     np.testing.assert_array_equal(fitted.feature_importances_, ranker().fit(X).feature_importances_)
-
-
-def test_infinite_target_is_an_error():
-    with pytest.raises(DataError, match="infinity"):
-        ranker().fit(X, np.where(np.arange(30) == 4, np.inf, Y))
 
 
 def test_the_task_is_logged_not_warned(caplog):
@@ -314,22 +308,6 @@ def test_several_rankings_at_once():
 
 
 # -- helper for predictors --------------------------------------------------------------------------------
-
-
-def test_features_like_recodes_and_warns_about_new_levels():
-    training = read_features(om.rankers.UniformRanker(), pd.DataFrame({"k": ["a", "b"], "n": [1.0, 2.0]}), reset=True)
-    estimator = om.rankers.UniformRanker().fit(pd.DataFrame({"k": ["a", "b"], "n": [1.0, 2.0]}))
-    new = pd.DataFrame({"k": ["b", "z", None], "n": [0.0, np.nan, 5.0]})
-    with pytest.warns(UserWarning, match=r"not in the training data .*'k': 'z'"):
-        table = features_like(estimator, new, training)
-    assert table.codes.ravel().tolist() == [1, -1, -1]
-    np.testing.assert_array_equal(table.numeric.ravel(), [0.0, np.nan, 5.0])
-    unknown = features_like(estimator, pd.DataFrame({"k": [None], "n": [3.0]}), training)
-    assert unknown.codes.tolist() == [[-1]]
-    with pytest.raises(DataError, match="'k' was nominal in training and is numeric now"):
-        features_like(estimator, pd.DataFrame({"k": [1.0], "n": [3.0]}), training)
-    with pytest.raises(DataError, match="'n' was numeric in training and is nominal now"):
-        features_like(estimator, pd.DataFrame({"k": ["a"], "n": ["b"]}), training)
 
 
 # -- fits that fail ---------------------------------------------------------------------------------------

@@ -7,10 +7,8 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.registry import methods
 from omnirank.rankers.refits import ranking_of_part
-from omnirank.report.features import best_places
 
 BASELINES = ("random", "uniform")
 
@@ -133,9 +131,3 @@ def test_a_part_that_loses_a_class_keeps_its_constant_features_last():
     X = np.column_stack([np.ones(9), np.arange(9.0)])
     whole = om.Dataset(X, ["a"] * 8 + ["b"])
     assert ranking_of_part(om.EnsembleRanker(), whole.take(slice(8)), whole).constant == ("x0",)
-
-
-def test_the_report_has_constant_features_last_for_every_target():
-    per_target = TargetScores(("s", "t"), [[0.0, -1.0], [0.0, -3.0]])
-    ranking = om.Ranking(["c", "a"], [0.0, -2.0], "m", per_target=per_target, constant=("c",))
-    assert best_places(ranking)[0].tolist() == [2, 1]

@@ -144,23 +144,6 @@ def test_symbolic_counts_tests_and_the_root_counts_once():
     assert scores_of(data)[1].sum() > 1
 
 
-def test_extra_trees_of_binary_features_without_bootstrap_are_alike():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (60, 5)).astype(float)
-    y = X @ [3.0, 2.0, 1.0, 0.5, 0.0] + 0.01 * rng.normal(size=60)
-    ranker = genie3_forest(
-        ensemble="extra-trees",
-        max_features="all",
-        bootstrap=False,
-        n_trees=5,
-        rules={"tie_break": "first"},
-        random_state=0,
-    )
-    with pytest.warns(UserWarning, match="nearly the same"):
-        ranking = ranker.fit(X, y).ranking_
-    np.testing.assert_allclose(ranking.standard_errors, 0, atol=1e-9)
-
-
 def test_bagging_without_bootstrap_grows_one_tree_many_times():
     data = tiny_dataset("regression")
     with pytest.warns(UserWarning, match="the same tree up to ties"):

@@ -232,6 +232,20 @@ def test_the_unit_of_weights_moves_no_value_to_another_bin():
         np.testing.assert_allclose(scores[1:], [scores[0]] * 3, rtol=1e-9)
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_constant_label_does_not_count_whatever_the_weights(measure):
+    """The weight of the examples without it is a difference of sums, which rounding leaves above 0."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        X, label = rng.integers(0, 3, size=(12, 2)), rng.integers(0, 2, size=(12, 1))
+        weight = rng.random(12)
+        alone, beside = (
+            om.InformationRanker(measure, task="multi-label").fit(X, y, sample_weight=weight).feature_importances_
+            for y in (label, np.hstack([label, np.where(rng.random((12, 1)) < 0.3, np.nan, 1.0)]))
+        )
+        np.testing.assert_allclose(beside, alone, rtol=1e-9)
+
+
 def test_a_value_that_most_examples_share_has_a_bin_of_its_own():
     rng = np.random.default_rng(5)
     rare = rng.random(400) < 0.04

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
@@ -60,22 +59,6 @@ def test_it_is_the_mean_over_the_targets(task, sparse_labels):
     assert fitted.task_ == task
 
 
-def test_one_target_is_the_ranker_itself():
-    data = tiny_dataset("regression")
-    ranker = om.EnsembleRanker(n_trees=5, random_state=0)
-    alone = om.PerTargetRanker(ranker).fit(data)
-    np.testing.assert_array_equal(alone.feature_importances_, ranker.fit(data).feature_importances_)
-
-
-def test_labels_have_the_trees_of_multi_label_data_with_one_label():
-    data = tiny_dataset("multi-label")
-    fitted = om.PerTargetRanker(om.EnsembleRanker(n_trees=5, random_state=0)).fit(data)
-    for j in range(data.n_targets):
-        one = om.Dataset(data.features, data.target.select([j]), task="multi-label")
-        alone = om.EnsembleRanker(n_trees=5, random_state=0).fit(one)
-        np.testing.assert_allclose(fitted.ranking_.per_target.scores[j], alone.feature_importances_, rtol=1e-9)
-
-
 def test_constant_targets_do_not_count():
     data = tiny_dataset("multi-target-regression")
     values = np.column_stack([data.y, np.full(data.n_examples, 3.0)])
@@ -87,16 +70,6 @@ def test_constant_targets_do_not_count():
     nothing = om.Dataset(data.features, np.ones((data.n_examples, 2)) / 2, task=data.task)
     with pytest.raises(DataError, match=r"every target is constant .'y1', 'y2'"):
         om.PerTargetRanker(om.UnivariateRanker()).fit(nothing)
-
-
-def test_constant_labels_of_sparse_sets_do_not_count():
-    data = tiny_dataset("multi-label")
-    n = data.n_examples
-    labels = np.column_stack([data.target.dense(), np.ones(n), np.zeros(n)])
-    target = Target.labels(sparse.csr_array(labels), ["a", "b", "c", "always", "never"])
-    found = om.PerTargetRanker(om.UnivariateRanker()).fit(om.Dataset(data.features, target, task="multi-label"))
-    expected = om.PerTargetRanker(om.UnivariateRanker()).fit(data)
-    np.testing.assert_allclose(found.feature_importances_, expected.feature_importances_)
 
 
 def test_seed_and_workers_go_to_the_ranker():

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 from sklearn.base import clone
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
-from omnirank.core.parallel import run_parallel
-from omnirank.ensembles import run as module
 
 
 @pytest.fixture
@@ -30,19 +26,3 @@ def test_trees_at_a_time_change_no_bit(shards):
     assert fixed.ranking_ == auto.ranking_ == steps.ranking_
     assert steps.checkpoints_[auto.n_trees_]["genie3"] == fixed.ranking_
     assert auto.certainty_.remark == ""
-
-
-@pytest.mark.slow
-def test_sums_so_far_are_sent_with_their_own_task_only(shards, monkeypatch):
-    """What all tasks share goes to every worker of a cluster."""
-    shared = []
-
-    def run(function, items, *others, **options):
-        if options["description"] == "growing trees on samples":
-            shared.append(len(pickle.dumps(function)))
-        return run_parallel(function, items, *others, **options)
-
-    monkeypatch.setattr(module, "run_parallel", run)
-    om.EnsembleRanker("genie3", n_trees="auto", max_depth=3, random_state=0).fit(shards)
-    assert len(shared) > 1
-    assert max(shared) < min(shared) + 100

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from reference.measures import auprc
 
 LABEL_TASKS = ("multi-label", "hierarchical-multi-label")
 
@@ -268,25 +269,5 @@ def _pooled_area(case, predictions, targets):
         ]
         if case.task == "multi-label" or any(y == 1 for _, y in own):
             pairs += own
-    return area_under_curve(pairs)
-
-
-def area_under_curve(pairs):
-    """Area under the precision-recall curve of (score, truth) pairs, point by point; 0 without positives."""
-    n_positive = sum(y for _, y in pairs)
-    if n_positive == 0:
-        return 0.0
-    points, true, false = [], 0, 0
-    for score in sorted({score for score, _ in pairs}, reverse=True):
-        group = [y for s, y in pairs if s == score]
-        new_true = true + int(sum(group))
-        new_false = false + len(group) - int(sum(group))
-        if not points:
-            points.append((0.0, new_true / (new_true + new_false)))
-        else:
-            for between in range(true + 1, new_true):
-                wrong = false + (new_false - false) * (between - true) / (new_true - true)
-                points.append((between / n_positive, between / (between + wrong)))
-        points.append((new_true / n_positive, new_true / (new_true + new_false)))
-        true, false = new_true, new_false
-    return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points))
+    truth = [y for _, y in pairs]
+    return auprc(truth, [p for p, _ in pairs]) if any(truth) else 0.0

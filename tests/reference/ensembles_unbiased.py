@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -80,6 +80,28 @@ def variables_of(plan, number=float):
     return found
 
 
+def in_normal_scores(plan, variables, number=float):
+    """Numeric targets as quantiles of the weight below each value and half of that at it, of the same variance."""
+    if plan.dataset.target is None or plan.dataset.target.is_labels:
+        return variables
+    return [v if v.nominal or v.owner is not None else _in_normal_scores(v, plan.weight, number) for v in variables]
+
+
+def _in_normal_scores(variable, weight, number):
+    weight, values = [number(w) for w in weight], variable.values
+    rows, scores = known(values, range(len(values))), [None] * len(values)
+    for i in rows:
+        below, at, above = (
+            sum(weight[k] for k in rows if (values[k] > values[i]) - (values[k] < values[i]) == side)
+            for side in (-1, 0, 1)
+        )
+        less, side = min(below, above) + at / 2, 1 if below < above else -1
+        scores[i] = number(float(norm.ppf(float(less / (below + at + above)))) * side if less > 0 else 0)  # no weight
+    size = variance(scores, weight)
+    scale = (variance(values, weight) / size) ** number(0.5) if size else number(0)
+    return replace(variable, values=[None if score is None else score * scale for score in scores])
+
+
 def kernel(x, nominal, weight):
     """K_ik of the examples with these values: the mean over tests of (1 / W_L + 1 / W_R) (l_i - F) (l_k - F).
 
@@ -102,6 +124,16 @@ def kernel(x, nominal, weight):
     return K
 
 
+def noise_factor(m, nominal):
+    """By what credit of m equally frequent values is multiplied so that noise varies as numbers of many values do.
+
+    The credit of noise is a sum of squares with the eigenvalues of the kernel as weights; 1 / (j (j + 1)) for j from 1
+    to infinity for numbers of many values, whose squares add up to pi^2 / 3 - 3.
+    """
+    weights = np.linalg.eigvalsh(kernel(range(m), nominal, [1.0] * m))
+    return ((np.pi**2 / 3 - 3) * weights.sum() ** 2 / (weights**2).sum()) ** 0.5
+
+
 def root(plan, number=float):
     """Credit of each feature at the root by variable, what groups add to it, and what they add that meet themselves.
 
@@ -111,11 +143,12 @@ def root(plan, number=float):
     """
     table, weight, n = plan.dataset.features, np.array([number(w) for w in plan.weight]), plan.n_examples
     groups = np.arange(n) if plan.groups is None else plan.groups
-    variables = variables_of(plan, number)
+    variables = in_normal_scores(plan, variables_of(plan, number), number)
     scores, themselves = np.full((len(variables), table.n_columns), number(0)), np.full(table.n_columns, number(0))
     by_group = np.full((table.n_columns, groups.max() + 1), number(0))
     varying = [v for v in variables if v.varies() and v.alpha > 0]
-    beside_target = any(v.owner is None for v in varying)  # groups add what they do about the target
+    # groups add what they do about the target, where it counts
+    beside_target = any(v.owner is None for v in varying) and plan.rules.supervision > 0
     for f, cells in enumerate(cells_of(table)):
         rows = [i for i in range(n) if weight[i] > 0 and cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
@@ -155,7 +188,7 @@ def chance(plan):
     The p value in pairs comes last, NaN without a target.
     """
     table, weight, n = plan.dataset.features, plan.weight, plan.n_examples
-    varying = [v for v in variables_of(plan) if v.varies() and v.alpha > 0]
+    varying = [v for v in in_normal_scores(plan, variables_of(plan)) if v.varies() and v.alpha > 0]
     if any(v.owner is None for v in varying):
         varying = [v for v in varying if v.owner is None]
     columns = [column for v in varying for column in v.columns()]
@@ -167,7 +200,7 @@ def chance(plan):
             middle = mean(column, [i for i in known(column, range(n)) if weight[i] > 0], weight)
             size = (_scale(plan, variable, column)) ** 0.5
             targets.append([0.0 if column[i] is None else size * weight[i] * (column[i] - middle) for i in labelled])
-        pairs = in_pairs(table.take(np.array(labelled)), np.transpose(targets))
+        pairs = in_pairs(table.take(np.array(labelled)), np.transpose(targets), share=0.15)
     for f, cells in enumerate(cells_of(table)):
         rows = [i for i in labelled if cells[i] is not None]
         if len({cells[i] for i in rows}) < 2:
@@ -258,8 +291,8 @@ def in_bag(plan, tree, counts):
     return found
 
 
-def in_pairs(table, target, most=8):
-    """P value of each feature from its pairs with all others: see `omnirank.ensembles.pair_test`."""
+def in_pairs(table, target, most=8, share=1.0):
+    """P value of each feature from its pairs with all others, 1 unless below a share of the error: see `pair_test`."""
     n = len(target)
     ranks = {}
     for column in sorted((tuple(u) for u in np.transpose(target)), key=np.std, reverse=True)[:most]:
@@ -291,7 +324,7 @@ def in_pairs(table, target, most=8):
                 if squares > 1e-20:
                     p = 2 * student.sf(abs(v @ mine) / squares**0.5, n - 2)
                     smallest = min(smallest, p * len(pairs) * len(own))
-        found.append(smallest)
+        found.append(smallest if smallest < share else 1.0)
     return found
 
 

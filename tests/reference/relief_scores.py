@@ -66,18 +66,6 @@ def one_score(p_ft, p_f, p_t, s, least):
     return p_ft / p_t - (p_f - p_ft) / (s - p_t)
 
 
-def closed_form(columns, rows, k, distance):
-    """n / (tau (n - tau)) sum_q (tau_q - tau / n) alpha_q over all pairs."""
-    pairs = [(r, q) for r in rows for q in nearest(columns, r, k)]
-    far = [distance(r, q) for r, q in pairs]
-    n, tau = len(pairs), sum(far)
-    total = [0.0] * len(columns)
-    for (r, q), own in zip(pairs, far, strict=True):
-        for i, alpha in enumerate(feature_distances(columns, r, q)):
-            total[i] += (own - tau / n) * alpha
-    return [n / (tau * (n - tau)) * value for value in total]
-
-
 def influences(columns, labelled, w0, w1):
     """1 for labelled examples; for others the line through (d_max, w0) and (d_min, w1)."""
     n = len(labelled)

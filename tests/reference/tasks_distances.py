@@ -65,24 +65,3 @@ def exhaustive_mu(parents, sets, weights):
         math.fsum(weights[i] for i in closure(parents, a) ^ closure(parents, b)) for a in final for b in final if a < b
     ]
     return 1 / math.sqrt(max(squares)) if squares and max(squares) > 0 else 1.0
-
-
-def recursive_mu(parents, sets, weights):
-    """The same on trees, by the heaviest ways down from each label."""
-    final = final_labels(parents, sets)
-    children = {None: [label for label, above in enumerate(parents) if not above]}
-    for label, above in enumerate(parents):
-        for parent in above:
-            children.setdefault(parent, []).append(label)
-    through = []
-
-    def down(label):
-        arms = [weights[child] + way for child in children.get(label, []) if (way := down(child)) > -math.inf]
-        if label in final:
-            arms.append(0.0)
-        if len(arms) >= 2:
-            through.append(sum(sorted(arms)[-2:]))
-        return max(arms, default=-math.inf)
-
-    down(None)
-    return 1 / math.sqrt(max(through)) if through and max(through) > 0 else 1.0

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from omnirank.core.kernels.vector import PLAIN
 from omnirank.data.table import Table
-from omnirank.trees import space as spaces
+from omnirank.trees import layout as spaces
 from omnirank.trees.kernels import grow as kernels
 from omnirank.trees.kernels.partial_targets import DenseBlocks
 from omnirank.trees.kernels.search_all import Settings

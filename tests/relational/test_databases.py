@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from ipaddress import ip_address
 
+import numpy as np
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, MissingDependencyError
 from omnirank.relational import RelationalDataset
-from omnirank.relational.readers import read_database
+from omnirank.relational.readers import _typed, read_database
 from reference.relational_tables import decoded_facts
 
 R = RelationalDataset
@@ -101,6 +104,14 @@ MINE = ["order", "the line", "return", "empty"]
 def _rows_of_empty_tables(monkeypatch):
     """An insert without rows would insert one of defaults."""
     monkeypatch.setitem(ROWS, "empty", [{"id": 1, "x": None}])
+
+
+def test_values_that_drivers_of_servers_return_become_numbers_and_texts():
+    column = sa.Column("x", sa.Text)
+    hours = pd.Series([timedelta(hours=1), None]).infer_objects()
+    np.testing.assert_array_equal(_typed(hours, column, sa), [3600.0, np.nan])
+    addresses = pd.Series([ip_address("10.0.0.1"), None, ip_address("::1")])
+    assert _typed(addresses, column, sa).tolist() == ["10.0.0.1", None, "::1"]
 
 
 def test_keys_types_and_names_are_those_of_the_database(engine):

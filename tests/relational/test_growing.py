@@ -10,11 +10,11 @@ import omnirank as om
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.relational import RelationalTree
+from omnirank.relational import RelationalTree, growing
 from omnirank.relational.candidates import Bias
 from omnirank.relational.growing import CandidateTables, RelationalConstruction, grow_tree
 from omnirank.tasks import get_task
-from omnirank.trees.space import clustering_space
+from omnirank.trees.layout import clustering_space
 
 
 def mixed_data(seed: int, kind: str, n: int = 60) -> om.Dataset:
@@ -118,3 +118,19 @@ def test_little_memory_changes_no_tree():
     for name in ("feature", "cut", "right", "gain", "weight"):
         np.testing.assert_array_equal(getattr(little.grown, name), getattr(plenty.grown, name), err_msg=name)
     np.testing.assert_array_equal(little.threshold, plenty.threshold)
+
+
+def test_parts_of_the_relations_take_what_is_constructed_for_the_whole(monkeypatch):
+    names = ["movies_year", "ratings_movie_id", "ratings_stars", "ratings_user_id", "users_age"]
+    data, alike = (om.datasets.make_movies(80, random_state=0) for _ in range(2))
+    alone = RelationalTree(max_depth=1, random_state=0).fit(alike.select_features(names).take(slice(20, None)))
+    n_coded, plain = [], growing.code_groups
+    monkeypatch.setattr(
+        growing, "code_groups", lambda groups, *args: n_coded.append(len(groups)) or plain(groups, *args)
+    )
+    RelationalTree(max_depth=1, random_state=0).fit(data.take(slice(60)))
+    assert sum(n_coded) > 0
+    n_coded.clear()
+    shared = RelationalTree(max_depth=1, random_state=0).fit(data.select_features(names).take(slice(20, None)))
+    assert n_coded[0] == 0, "candidates of the root"
+    assert om.export_json(shared) == om.export_json(alone)

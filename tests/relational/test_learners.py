@@ -289,7 +289,6 @@ def test_a_tree_reads_as_sentences():
     text = om.export_text(model)
     assert "its ratings" in text
     assert model.feature_names_in_.tolist() == [feature.sentence for feature in model.features_]
-    assert "its ratings" in om.export_graphviz(model)
     assert len(json.loads(om.export_json(model))["nodes"]) == model.tree_.n_nodes
     assert model.apply(MOVIES).max() < model.tree_.n_nodes
 

@@ -97,7 +97,7 @@ def test_facts_with_one_place_get_other_objects(tmp_path):
 
 
 def test_what_has_no_permutation_score_is_refused():
-    with pytest.raises(ParameterError, match="bagging"):
+    with pytest.raises(ParameterError, match="out-of-bag"):
         RelationalRanker("permutation", ensemble="boosting").fit(MOVIES)
     with pytest.raises(DataError, match="there is no aggregate to rank"):
         RelationalRanker("permutation", by="aggregate", n_trees=2, random_state=0).fit(MOVIES)

@@ -1,4 +1,4 @@
-"""Rankings of relations: a single table, a known truth, stages, files, and who is paid for a test."""
+"""Rankings of relations: a single table, a known truth, files, and who is paid for a test."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from sklearn.base import clone
 from tests.relational.plain import one_table
 
 import omnirank as om
+from omnirank.core.seeds import root_entropy
+from omnirank.ensembles.plan import bootstrap_counts
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 from omnirank.relational.kernels.groups import same_halves
 from omnirank.relational.paths import Feature, Step, new_steps
-from omnirank.relational.ranker import averaged, tree_credits
+from omnirank.relational.ranker import tree_credits
 from omnirank.trees.tree import Tree
 
 MOVIES = om.datasets.make_movies(random_state=0)
@@ -28,7 +30,9 @@ MOVIES = om.datasets.make_movies(random_state=0)
 def test_a_single_table_gives_the_scores_of_the_tabular_ranker(ensemble, sample):
     dataset = om.datasets.load_sample(sample)
     expected = om.EnsembleRanker("genie3", ensemble, n_trees=7, min_samples_leaf=1, random_state=3).fit(dataset)
-    found = RelationalRanker(ensemble=ensemble, n_trees=7, tie_break="random", random_state=3).fit(one_table(dataset))
+    found = RelationalRanker("genie3", ensemble=ensemble, n_trees=7, tie_break="random", random_state=3).fit(
+        one_table(dataset)
+    )
     for importance in ("genie3", "symbolic"):
         ours, theirs = found._ranking_at(importance, "column"), expected.rankings_[importance]
         assert ours.names == tuple(f"rows_{name}" for name in theirs.names)
@@ -39,8 +43,47 @@ def test_a_single_table_gives_the_scores_of_the_tabular_ranker(ensemble, sample)
     assert total == pytest.approx(found.ranking_.scores.sum())
 
 
-def mean_database(seed: int, n: int = 120) -> RelationalDataset:
-    """The class of a shop is whether the mean price of its sales is above 0; every shop has sales of both signs."""
+@pytest.mark.parametrize("sample", ["iris", "linnerud"])
+def test_unbiased_is_what_out_of_bag_examples_confirm(sample):
+    dataset = om.datasets.load_sample(sample)
+    data = one_table(dataset)
+    ranker = RelationalRanker(n_trees=4, tie_break="random", random_state=3).fit(data)
+    table, n = ranker.model_._table(data), dataset.n_examples
+    y = np.array(dataset.y)
+    columns = y if sample == "linnerud" else (y[:, None] == np.unique(y)).astype(float)
+    impurity = columns.var(axis=0) if sample == "linnerud" else columns.var(axis=0).sum()
+    share = 1 / 3 if sample == "linnerud" else 1
+    total = dict.fromkeys(data.feature_names, 0.0)
+    for i, tree in enumerate(ranker.model_.trees_):
+        counts = bootstrap_counts(root_entropy(3), i, (np.arange(n),))
+        reach = {0: np.arange(n)}
+        for node in np.flatnonzero(~tree.is_leaf).tolist():
+            left = table.column(tree.feature[node])[reach[node]] <= tree.threshold[node]
+            children = reach[node][left], reach[node][~left]
+            reach[node + 1], reach[int(tree.right[node])] = children
+            unseen = [rows[counts[rows] == 0] for rows in children]
+            if not len(unseen[0]) or not len(unseen[1]):
+                continue
+            mu = [np.average(columns[rows], axis=0, weights=counts[rows]) for rows in children]
+            nu = [columns[rows].mean(axis=0) for rows in unseen]
+            weight = len(unseen[0]) * len(unseen[1]) / (len(unseen[0]) + len(unseen[1])) * n / (counts == 0).sum()
+            gain = weight * ((nu[0] - nu[1]) * (mu[0] - mu[1]) * share / impurity).sum()
+            total[ranker.model_.features_[tree.feature[node]].relations[0]] += gain / 4
+    assert dict(zip(ranker.ranking_.names, ranker.ranking_.scores, strict=True)) == pytest.approx(total)
+
+
+def test_many_levels_win_nothing():
+    """Classes by the mean price of sales; a nominal column of the shops has 40 levels that tell nothing."""
+    data = mean_database(0, weight=0.25, n_towns=40)
+    ranker = RelationalRanker(by="column", n_trees=20, random_state=0).fit(data)
+    assert ranker.ranking_.top(1) == ["sales_price"]
+    assert ranker._ranking_at("genie3", "column").top(1) == ["shops_town"]
+    unrelated = ranker.ranking_.to_frame().set_index("feature")["score"].drop("sales_price")
+    assert unrelated.max() < 0.25 * ranker.ranking_.scores.max()
+
+
+def mean_database(seed: int, n: int = 120, weight: float = 1.0, n_towns: int = 0) -> RelationalDataset:
+    """The class of a shop is whether the mean price of its sales (with noise, unless it weighs 1) is above 0."""
     rng = np.random.default_rng(seed)
     shop = np.repeat(np.arange(n), 8)
     offset = np.where(rng.random(n) < 0.5, -0.5, 0.5)
@@ -51,6 +94,11 @@ def mean_database(seed: int, n: int = 120) -> RelationalDataset:
     sales["clerk"] = rng.choice(list("abcdefgh"), 8 * n)
     mean = sales.groupby("shop_id")["price"].mean()
     shops = pd.DataFrame({"id": range(n), "size": rng.normal(size=n), "rich": np.where(mean > 0, "yes", "no")})
+    if weight < 1:
+        noisy = weight * mean + (1 - weight) * rng.normal(size=n)
+        shops["rich"] = np.where(noisy > 0, "yes", "no")
+    if n_towns:
+        shops["town"] = rng.choice([f"town {i}" for i in range(n_towns)], n)
     keys = {"shops": "id", "sales": "id", "sales.shop_id": "shops"}
     return RelationalDataset.from_frames({"shops": shops, "sales": sales}, keys=keys, target="shops.rich")
 
@@ -64,7 +112,7 @@ def test_the_generating_relation_is_first():
     with pytest.warns(UserWarning, match="nothing to test"):  # every shop has sales: existence tells nothing
         exists = RelationalForest(aggregates="AGG-Exist", n_trees=20, random_state=0).fit(train)
     assert exists.score(test) < 0.7
-    for importance in ("genie3", "symbolic"):
+    for importance in ("unbiased", "genie3", "symbolic"):
         assert ranker._ranking_at(importance, "column").top(1) == ["sales_price"]
     assert ranker.rankings_["aggregate"].top(1) in (["mean"], ["sum"], ["identity"])
     assert "price" in ranker.rankings_["feature"].top(1)[0]
@@ -86,7 +134,7 @@ def test_existence_is_tested_at_0_only():
     assert model.score(data) > 0.75
 
 
-def test_rankings_and_stages_fit_together():
+def test_rankings_fit_together():
     ranker = RelationalRanker(n_trees=6, random_state=0).fit(MOVIES)
     assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "feature"]
     relations = MOVIES.database.relations
@@ -94,11 +142,6 @@ def test_rankings_and_stages_fit_together():
     apart = ranker.rankings_["column"].scores.sum() + ranker.rankings_["link"].scores.sum()
     for by in ("relation", "table", "aggregate", "feature"):
         assert ranker.rankings_[by].scores.sum() == pytest.approx(apart)
-        stages = ranker.staged_scores(by=by)
-        assert stages.shape == (6, len(ranker.rankings_[by]))
-        np.testing.assert_allclose(stages.iloc[-1], ranker.rankings_[by].scores, rtol=1e-12, atol=1e-15)
-    fewer = RelationalRanker(n_trees=2, random_state=0).fit(MOVIES)
-    np.testing.assert_allclose(ranker.staged_scores().loc[2], fewer.ranking_.scores, rtol=1e-12, atol=1e-15)
     assert (ranker.ranking_.standard_errors > 0).any()
 
 
@@ -109,8 +152,6 @@ def test_boosting_averages_the_classes_of_an_iteration():
     assert [len(together) for together in model.trees_] == [3, 3, 3]
     shares = [sum(tree.weight[~tree.is_leaf]) / tree.weight[0] for tree in model._trees()]
     assert ranker.ranking_.scores.sum() == pytest.approx(np.mean(shares))
-    stages = ranker.staged_scores()
-    np.testing.assert_allclose(stages.iloc[-1] / 3, ranker.ranking_.scores)  # sums over iterations
 
 
 def test_rankings_merge_and_come_back_from_files(tmp_path):
@@ -147,14 +188,14 @@ def test_other_tasks():
     )
     assert RelationalRanker(n_trees=2).fit(one_table(labels)).task_ == "multi-label"
     with pytest.raises(DataError, match="RelationalBoosting does not handle multi-label"):
-        RelationalRanker(n_trees=2, ensemble="boosting").fit(one_table(labels))
+        RelationalRanker("genie3", n_trees=2, ensemble="boosting").fit(one_table(labels))
 
 
 @pytest.mark.parametrize("ensemble", ["bagging", "boosting"])
 def test_nothing_to_learn_scores_0(ensemble):
     dataset = om.Dataset([[1.0], [2.0], [3.0]], ["a", "a", "a"])
     with pytest.warns(UserWarning, match="every prediction will be the same"):
-        ranker = RelationalRanker(ensemble=ensemble, n_trees=2).fit(one_table(dataset))
+        ranker = RelationalRanker("genie3", ensemble=ensemble, n_trees=2).fit(one_table(dataset))
     assert ranker.ranking_.scores.tolist() == [0.0]
 
 
@@ -162,10 +203,11 @@ def test_what_is_refused():
     with pytest.raises(DataTypeError, match="RelationalDataset"):
         RelationalRanker().fit(om.datasets.load_sample("iris"))
     with pytest.raises(DataError, match="needs a target"):
-        RelationalRanker(ensemble="boosting").fit(replace(MOVIES, target=None))
-    for wrong in ({"importance": "permutation"}, {"supervision": 0.5}):
-        with pytest.raises(ParameterError, match="'bagging' or 'random-forest'"):
-            RelationalRanker(ensemble="boosting", **wrong).fit(MOVIES)
+        RelationalRanker("genie3", ensemble="boosting").fit(replace(MOVIES, target=None))
+    with pytest.raises(ParameterError, match="importance='genie3'"):
+        RelationalRanker(ensemble="boosting").fit(MOVIES)
+    with pytest.raises(ParameterError, match="'bagging' or 'random-forest'"):
+        RelationalRanker("genie3", ensemble="boosting", supervision=0.5).fit(MOVIES)
     with pytest.raises(DataError, match="holds no relation"):
         RelationalRanker().fit(MOVIES.select_features([]))
     with pytest.raises(ParameterError, match="by"):
@@ -204,20 +246,20 @@ WORKED = tree([0, 1, -1, -1, -1], [4, 3, 0, 0, 0], [3, 2, 0, 0, 0], [8, 4, 2, 2,
 
 
 def test_worked_example_symbolic():
-    paid = tree_credits(WORKED, (ROOT, CHILD), "symbolic")
+    paid = tree_credits(WORKED, (ROOT, CHILD), WORKED.weight / 8)
     assert paid.relations == {"stars": 1.0, "nationID": 0.25, "nationName": 0.25}
     assert paid.features.tolist() == [1.0, 0.5]
 
 
 def test_worked_example_genie3():
-    paid = tree_credits(WORKED, (ROOT, CHILD), "genie3")
+    paid = tree_credits(WORKED, (ROOT, CHILD), WORKED.gain)
     assert paid.relations == {"stars": 3.0, "nationID": 1.0, "nationName": 1.0}
     assert paid.aggregates == {"mean": 3.0, "identity": 2.0}
     assert paid.features.tolist() == [3.0, 2.0]
 
 
 def test_all_steps_of_a_path_may_share():
-    found = tree_credits(WORKED, (ROOT, CHILD), share="all").relations
+    found = tree_credits(WORKED, (ROOT, CHILD), WORKED.gain, share="all").relations
     assert found == pytest.approx({"stars": 3 + 2 / 3, "nationID": 2 / 3, "nationName": 2 / 3})
 
 
@@ -225,7 +267,7 @@ def test_a_relation_that_occurs_twice_is_paid_twice():
     again = Step("stars", ((1, 1),))
     feature = Feature((STARS, again, Step("stars", ((0, 3),))), 5, ("mean", "mean", "mean"))
     stump = tree([0, -1, -1], [2, 0, 0], [3, 0, 0], [4, 2, 2], [0, 1, 1])
-    assert tree_credits(stump, (feature,), "genie3").relations == {"stars": 3.0}
+    assert tree_credits(stump, (feature,), stump.gain).relations == {"stars": 3.0}
 
 
 def test_new_part():
@@ -234,10 +276,6 @@ def test_new_part():
     assert new_steps((STARS, NATION), (STARS, NATION, NAME)) == range(1, 2)  # inherited as a whole: its last step
     assert new_steps((STARS,), (STARS,)) == range(1)  # as a column that is tested again
     assert new_steps((STARS, NATION), (Step("stars", ((1, 0),)), NATION)) == range(2)  # another binding
-
-
-def test_trees_of_an_iteration_are_averaged():
-    assert averaged([[1.0, 0.0], [3.0, 2.0], [0.0, 0.0], [2.0, 4.0]], 2).tolist() == [[2.0, 1.0], [1.0, 2.0]]
 
 
 # -- equal tests ---------------------------------------------------------------------------------------
@@ -257,7 +295,8 @@ def copied_database(names=("stock", "shelf"), seed: int = 0, n: int = 80) -> Rel
 
 
 def ranked(data, tie_break, **others):
-    return RelationalRanker(n_trees=10, max_path_length=2, tie_break=tie_break, random_state=0, **others).fit(data)
+    ranker = RelationalRanker("genie3", n_trees=10, max_path_length=2, tie_break=tie_break, random_state=0, **others)
+    return ranker.fit(data)
 
 
 @pytest.mark.parametrize("ensemble", ["bagging", "boosting"])

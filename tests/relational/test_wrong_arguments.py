@@ -198,6 +198,8 @@ ONE_TABLE = {
     "evaluate": om.evaluate,
     "redundancy": om.redundancy,
     "ranker": lambda ranker, data: om.EnsembleRanker().fit(data),
+    "forest": lambda ranker, data: om.PCTForestClassifier().fit(data),
+    "tree and target": lambda ranker, data: om.PCTClassifier().fit(data, data.y),
     "data set": lambda ranker, data: om.Dataset(data),
 }
 
@@ -205,5 +207,18 @@ ONE_TABLE = {
 @pytest.mark.parametrize("use", ONE_TABLE.values(), ids=ONE_TABLE)
 def test_what_needs_one_table_refuses_several_and_says_what_takes_them(use):
     ranker = RelationalRanker(n_trees=2, random_state=0).fit(shops())
-    with pytest.raises(DataError, match=r"several tables.*RelationalFeatures.*om\.select.*evaluate_relational"):
+    takes = r"several tables.*RelationalForest, RelationalTree.*RelationalFeatures.*om\.select.*evaluate_relational"
+    with pytest.raises(DataError, match=takes):
         use(ranker, shops())
+
+
+def test_what_needs_several_tables_says_what_takes_one(tmp_path):
+    for made in (RelationalForest, RelationalRanker, RelationalFeatures):
+        with pytest.raises(DataTypeError, match=r"not Dataset.*from_frames.*one table.*PCTForestClassifier"):
+            made().fit(om.datasets.load_sample("iris"))
+    with pytest.raises(DataTypeError, match=r"not DataFrame.*from_frames"):
+        RelationalForest(n_trees=2, random_state=0).fit(shops()).predict(SHOPS)
+    with pytest.raises(DataError, match=r"RelationalDataset\.from_folder"):
+        om.load(tmp_path, target="shop.left")
+    with pytest.raises(DataError, match=r"RelationalDataset\.from_database"):
+        om.load("sqlite:///shops.db", target="shop.left")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.public_data import public_data
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 import omnirank as om
@@ -28,28 +26,16 @@ def random_data(seed, n=30, d=5):
     return rng.normal(size=(n, d)), rng
 
 
+def test_blocks_of_pairs_do_not_show(monkeypatch):
+    X, rng = random_data(0)
+    y, ranker = rng.normal(size=(30, 2)), om.ReliefRanker(per_target=True)
+    whole = ranker.fit(X, y).ranking_.per_target.scores
+    monkeypatch.setattr("omnirank.relief.sums._MOST_CELLS", 1)
+    np.testing.assert_allclose(ranker.fit(X, y).ranking_.per_target.scores, whole, rtol=1e-9)
+
+
 def scores(X, y=None, **options):
     return om.ReliefRanker(**options).fit(X, y).feature_importances_
-
-
-@draws(8)
-@given(SEEDS)
-def test_closed_form(seed):
-    X, rng = random_data(seed, n=20)
-    y = rng.normal(size=20)
-    slow = [(X[:, i].tolist(), None) for i in range(5)]
-    closed = reference.closed_form(slow, range(20), 4, lambda r, q: abs(y[r] - y[q]) / np.ptp(y))
-    np.testing.assert_allclose(scores(X, y, n_neighbors=4), closed, atol=1e-10)
-
-
-@draws(8)
-@given(SEEDS, st.sampled_from(["auto", "relieff"]))
-def test_scores_lie_between_minus_one_and_one(seed, algorithm):
-    X, rng = random_data(seed)
-    y = rng.integers(0, 3, 30)
-    found = scores(X, y, algorithm=algorithm, n_neighbors=int(rng.integers(1, 40)))
-    assert (np.abs(found) <= 1 + 1e-12).all()
-    assert found.any()
 
 
 @draws(8)
@@ -85,14 +71,6 @@ def test_no_feature_beats_one_whose_distances_are_those_of_the_target(seed):
     by_norm = scores(X, y, n_neighbors=6) / spread
     assert by_norm[2] > 0
     assert (np.abs(by_norm) <= by_norm[2] * (1 + 1e-9)).all()
-
-
-def test_relevant_features_of_friedman_and_sparse_input():
-    data, _ = om.datasets.make_friedman(500, random_state=0, shuffle=False)
-    ranker = om.ReliefRanker(n_neighbors=15).fit(data)
-    assert set(ranker.ranking_.top(4)) <= {"x1", "x2", "x3", "x4", "x5"}
-    thin = om.ReliefRanker(n_neighbors=15).fit(sparse.csr_array(np.asarray(data.X)), data.y)
-    np.testing.assert_array_equal(thin.feature_importances_, ranker.feature_importances_)
 
 
 # -- supervision ------------------------------------------------------------------------------------------
@@ -275,17 +253,13 @@ def relief_sums_of(X, y, seeds):
     [
         ({"algorithm": "best"}, "algorithm='best'"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
-        ({"n_neighbors": [3, 2.5]}, "n_neighbors="),
         ({"n_iterations": 0.0}, "n_iterations=0.0"),
-        ({"n_iterations": 1.5}, "n_iterations=1.5"),
         ({"sigma": -1.0}, "sigma=-1.0"),
         ({"n_iterations": True}, "n_iterations=True"),
         ({"influence": (0.5, 0.2)}, "influence="),
-        ({"influence": 1}, "influence=1"),
         ({"target_distance": "f1"}, "choose 'auto' or 'absolute' for regression"),
         ({"algorithm": "relieff"}, "does not handle regression: choose the method relief"),
         ({"influence": "best"}, "influence='best'"),
-        ({"influence": ("0", "1")}, "influence="),
         ({"influence": {0.0: 1}}, "influence="),
     ],
 )
@@ -409,13 +383,3 @@ def test_labels_of_a_hierarchy_have_the_f1_distance():
     data, _ = om.datasets.make_hierarchical_multi_label(60, random_state=0)
     np.testing.assert_array_equal(scores(data), scores(data, target_distance="f1"))
     assert not np.allclose(scores(data), scores(data, target_distance="hamming"))
-
-
-@pytest.mark.shared_data
-def test_the_hormone_that_tells_the_sick_is_not_last():
-    """T3 of `sick` is missing in a fifth of the examples, which put it last when missing cells were distant."""
-    data = om.load(public_data() / "classification" / "sick.arff.gz", target="last")
-    data = data.take(np.sort(np.random.default_rng(0).permutation(data.n_examples)[:1500]))
-    now, before = om.ReliefRanker(), om.ReliefRanker("rrelieff", missing="distant")
-    assert "T3" in now.fit(data).ranking_.top(10)
-    assert "T3" not in before.fit(data).ranking_.top(20)

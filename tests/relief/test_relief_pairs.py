@@ -1,85 +1,14 @@
-"""Target distances by kernels against the vectorised ones, influences, and the pairs that Relief looks at."""
+"""Influences, and the pairs that Relief looks at."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import sparse
 
-import omnirank as om
-from draws import draws
-from omnirank.data.infer import target_from
 from omnirank.data.table import Table
-from omnirank.data.target import Target
 from omnirank.neighbors.cells import table_cells
 from omnirank.neighbors.search import NeighborSearch, StoredNeighbors
 from omnirank.relief.pairs import ClassPairs, DistancePairs, influences, nearest_labelled
-from omnirank.tasks.target_distances import LabelSetDistances, ValueDistances
-from reference.tasks_target_distance import target_distance
-
-KINDS = ["hamming", "accuracy", "f1", "subset", "euclidean-mu"]
-
-
-def all_pairs(target):
-    n = target.n_examples
-    return np.arange(n), np.tile(np.arange(n), (n, 1))
-
-
-def check_against_vectorised(target, kind, hierarchy=None):
-    rows, ids = all_pairs(target)
-    distances = LabelSetDistances(target, kind, hierarchy) if target.is_labels else ValueDistances(target)
-    found = distances(rows, ids)
-    wanted = target_distance(target, np.repeat(rows, len(rows)), ids.ravel(), kind, hierarchy=hierarchy)
-    np.testing.assert_allclose(found.ravel(), wanted, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@draws(10)
-@given(seed=st.integers(0, 10**6), unknown=st.sampled_from([0.0, 0.3, 0.8]), thin=st.booleans())
-def test_label_distances(kind, seed, unknown, thin):
-    rng = np.random.default_rng(seed)
-    hierarchy = om.Hierarchy.from_paths(["a", "a/b", "c", "c/d", "c/d/e"])
-    chosen = [set(rng.choice(hierarchy.labels, rng.integers(0, 4)).tolist()) for _ in range(7)]
-    values = target_from(chosen, hierarchy=hierarchy)[0].dense().astype(float)
-    values[rng.random(values.shape) < unknown] = np.nan
-    labelled = ~np.isnan(values).all(axis=1)
-    if not labelled.any():
-        return
-    cells = sparse.csr_array(np.where(labelled[:, None], values, 0.0)) if thin else values
-    target = Target.labels(cells, hierarchy.labels, labelled)
-    check_against_vectorised(target, kind, hierarchy)
-    if kind != "euclidean-mu":
-        check_against_vectorised(target, kind)
-
-
-@pytest.mark.parametrize("kinds", ["number", "class", "both"])
-def test_value_distances(kinds):
-    rng = np.random.default_rng(0)
-    columns = {}
-    if kinds != "class":
-        columns |= {"a": np.where(rng.random(12) < 0.3, np.nan, rng.normal(size=12)), "b": np.full(12, 3.5)}
-    if kinds != "number":
-        columns["c"] = pd.Categorical(rng.choice(["p", "q", None], 12))
-    order = sorted(columns, reverse=True)
-    target = target_from(pd.DataFrame(columns)[order])[0]
-    check_against_vectorised(target, "auto" if kinds == "both" else {"number": "absolute", "class": "hamming"}[kinds])
-    distances = ValueDistances(target)
-    rows, ids = all_pairs(target)
-    each = distances.of_each(np.repeat(rows, 12), ids.ravel())
-    for j in range(target.n_targets):
-        alone = target_distance(target.select([j]), np.repeat(rows, 12), ids.ravel())
-        np.testing.assert_allclose(each[j], alone, atol=1e-12)
-
-
-def test_missing_neighbours_have_no_distance():
-    target = target_from([1.5, 2.5])[0]
-    assert np.isnan(ValueDistances(target)(np.array([0]), np.array([[-1]]))).all()
-    labels = target_from(np.array([[0, 1], [1, 1]]))[0]
-    assert np.isnan(LabelSetDistances(labels, "hamming")(np.array([0]), np.array([[-1]]))).all()
-
 
 # -- influence --------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ import pytest
 import omnirank as om
 from omnirank.errors import DataError
 from omnirank.rankers.base import BaseRanker
-from omnirank.report.halves import JudgedHalf, halved
-from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, fit_further, remade_ranker
+from omnirank.report.halves import halved
+from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, Subject, fit_further, remade_ranker
 
 
 class SeenRows(BaseRanker):
@@ -50,7 +50,7 @@ def test_the_number_of_fits_is_fixed(data):
 def test_without_fits_there_is_a_reason_for_all_that_is_missing(data):
     found = found_for(SeenRows(), data, fits=False)
     assert SeenRows.seen == []
-    assert found.missing == dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS, TREE), "no further fits were asked for")
+    assert found.missing == dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS), "no further fits were asked for")
 
 
 def test_methods_of_pairs_are_left_out_where_there_are_many(data, monkeypatch):
@@ -72,25 +72,6 @@ class TestHalves:
             folds = halved(data, 0, pair)
             assert [set(fold.train.tolist()) for fold in folds] == [first, second]
             assert [set(fold.test.tolist()) for fold in folds] == [second, first]
-
-    def test_only_labelled_examples_are_halved(self):
-        few = om.datasets.load_sample("iris").keep_labels(40, random_state=0)
-        folds = halved(few, 0, 0)
-        labelled = set(np.flatnonzero(few.labelled).tolist())
-        assert set(folds[0].test.tolist()) | set(folds[1].test.tolist()) == labelled
-        assert [len(fold.train) for fold in folds] == [130, 130]
-
-    def test_workers_change_no_bit(self):
-        data, _ = om.datasets.make_classification(60, n_relevant=2, n_irrelevant=3, random_state=0)
-        judge = JudgedHalf.of(data, 7)
-        ranker = om.EnsembleRanker(n_trees=5, random_state=0)
-        one, two = (
-            [judge(ranker.set_params(n_jobs=jobs), (i, halved(data, 7, i // 2)[i % 2])) for i in range(4)]
-            for jobs in (1, 2)
-        )
-        for a, b in zip(one, two, strict=True):
-            assert a.ranks.tolist() == b.ranks.tolist()
-            assert a[1:] == b[1:]
 
     @pytest.mark.slow
     def test_the_curve_is_that_of_the_top_features(self):

@@ -51,8 +51,7 @@ def test_every_task_has_a_report(tmp_path, name):
     assert ("by-target" in found) == several
     assert ("hierarchy" in found) == (name == "hierarchy")
     assert "supervision" not in found
-    allowed = {"significance"} | ({"tree"} if name == "no target" else set())
-    assert {key for key in left if "pruning" not in left[key]} <= allowed, left
+    assert set(left) <= {"significance"}, left
 
 
 @pytest.mark.slow
@@ -128,20 +127,3 @@ def test_several_rankings_are_compared(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert "Among the top 2 of all 3 rankings" in text
     assert "univariate #2" in text
-
-
-@pytest.mark.slow
-def test_two_thousand_features_and_fourteen_targets_stay_below_three_megabytes(tmp_path):
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(60, 2000)), rng.normal(size=(60, 14))
-    names = [f"ENSG{i:011d}.12 kidney, adult" for i in range(2000)]
-    data = om.Dataset(
-        X, Y + X[:, :14], feature_names=names, target_names=[f"drug response {i} (log)" for i in range(14)]
-    )
-    text = report(
-        tmp_path, data, om.EnsembleRanker(n_trees=2, max_depth=3, per_target=True, random_state=0), fits=False
-    )
-    assert len(text.encode()) < 3_000_000
-    assert text.count("<tr>") > 4000  # all features, and by target
-    ours = om.PerTargetRanker(om.UnivariateRanker())
-    assert len(report(tmp_path, data, ours, fits=False).encode()) < 3_000_000

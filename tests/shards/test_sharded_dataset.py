@@ -197,13 +197,7 @@ def test_all_kinds_of_sources(tmp_path):
     parts, whole = written(tmp_path, frame, [10, 25])
     expected = om.load(whole, "size")
     files = sorted(parts.iterdir())
-    sources = {
-        "folder": parts,
-        "text": str(parts),
-        "pattern": str(parts / "*.parquet"),
-        "files": files,
-        "file": whole,
-    }
+    sources = {"folder": parts, "text": str(parts), "pattern": str(parts / "*.parquet"), "files": files, "file": whole}
     for name, source in sources.items():
         assert_same(om.open_shards(source, "size").read(), expected), name
 
@@ -240,10 +234,10 @@ def test_what_is_no_source(tmp_path, monkeypatch, source, error, problem):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda f: f.drop(columns="n"), r"1 shard differ.*001.parquet has no column 'n'"),
+        (lambda f: f.drop(columns="n"), r"not all shards are like .*001.parquet has no column 'n'"),
         (lambda f: f.assign(more=1), r"001.parquet has a column 'more' that .*000.parquet does not have"),
-        (lambda f: f.assign(n="x"), r"001.parquet has texts in column 'n', where there are numbers before"),
-        (lambda f: f.assign(town=1.5), r"001.parquet has numbers in column 'town', where there are texts before"),
+        (lambda f: f.assign(n="x"), r"001.parquet has a column 'n' of kind text, where others have number"),
+        (lambda f: f.assign(town=1.5), r"001.parquet has a column 'town' of kind number, where others have text"),
         (lambda f: f.assign(town=[[1]] * len(f)), r"001.parquet: column 'town' is of type list"),
     ],
 )

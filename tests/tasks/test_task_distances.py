@@ -1,8 +1,9 @@
-"""Target distances against the formulas; mu against exhaustive search and the recursion on trees."""
+"""Target distances and mu against the formulas."""
 
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,19 +15,27 @@ from scipy import sparse
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
-from omnirank.errors import ParameterError
 from omnirank.tasks import get_task
-from omnirank.tasks.target_distances import euclidean_mu
+from omnirank.tasks.target_distances import LabelSetDistances, ValueDistances, euclidean_mu
 from reference import tasks_distances as reference
-from reference.tasks_target_distance import target_distance
 
 NAN = np.nan
 SET_KINDS = ("hamming", "accuracy", "f1", "subset")
 
 
-def pairs_of(n):
-    first, second = np.divmod(np.arange(n * n), n)
-    return first, second
+def of_all_pairs(distances, n):
+    return distances(np.arange(n), np.tile(np.arange(n), (n, 1))).ravel()
+
+
+def expected_of_sets(target, weights, kind, mu=1.0):
+    rows = lists_of(target)
+    return [reference.set_distance(a, b, weights, kind, mu) for a in rows for b in rows]
+
+
+def target_distance(target, first, second, kind="auto", hierarchy=None, w0=0.75):
+    """The distances of pairs."""
+    distances = LabelSetDistances(target, kind, hierarchy, w0) if target.is_labels else ValueDistances(target)
+    return distances(np.asarray(first), np.asarray(second)[:, None])[:, 0]
 
 
 def lists_of(target):
@@ -42,19 +51,20 @@ def label_sets(draw, n_labels=4):
 
 
 @st.composite
-def hierarchies_and_sets(draw, tree):
+def hierarchies_and_sets(draw):
     n_labels = draw(st.integers(1, 9))
     place = draw(st.permutations(range(n_labels)))
+    most = draw(st.sampled_from([1, 3]))  # a tree or not
     parents = [()] * n_labels
     for i in range(1, n_labels):
-        above = draw(st.sets(st.integers(0, i - 1), max_size=1 if tree else 3))
+        above = draw(st.sets(st.integers(0, i - 1), max_size=most))
         parents[place[i]] = tuple(place[p] for p in above)
     hierarchy = Hierarchy(tuple(f"n{i}" for i in range(n_labels)), tuple(parents))
     chosen = st.sets(st.sampled_from(hierarchy.labels), max_size=3)
     sets = draw(st.lists(st.one_of(st.none(), chosen), min_size=1, max_size=6))
     if not any(sets):
         sets = [*sets, {hierarchy.labels[0]}]
-    return hierarchy, sets, hierarchy.weights(draw(st.sampled_from([1.0, 0.75, 0.4])))
+    return hierarchy, sets, draw(st.sampled_from([1.0, 0.75, 0.4]))
 
 
 # -- label sets ---------------------------------------------------------------------------------------
@@ -65,24 +75,20 @@ def hierarchies_and_sets(draw, tree):
 @given(label_sets())
 def test_label_set_distances(kind, sets):
     values, weights = sets
-    first, second = pairs_of(len(values))
     dense = Target.labels(values, list("abcd"))
-    rows = lists_of(dense)
-    expected = [reference.set_distance(rows[i], rows[j], weights, kind) for i, j in zip(first, second, strict=True)]
+    expected = expected_of_sets(dense, weights, kind)
     for target in (dense, Target.labels(sparse.csr_array(values), list("abcd"))):
-        found = target_distance(target, first, second, kind, weights)
+        weighted = SimpleNamespace(weights=lambda w0: weights)
+        found = of_all_pairs(LabelSetDistances(target, kind, weighted), len(values))
         assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
         assert np.all(np.isnan(found) | ((found >= 0) & (found <= 1)))
-        same = found[first == second]
-        assert np.all(np.isnan(same) | (same == 0))
 
 
-def test_weights_come_from_the_hierarchy_unless_given():
+def test_weights_come_from_the_hierarchy():
     hierarchy = Hierarchy.from_paths(["a", "a/b", "c"])
     target = target_from([{"a"}, {"a/b"}], hierarchy=hierarchy)[0]
-    assert target_distance(target, [0], [1], hierarchy=hierarchy) == pytest.approx([0.75 / 2.75])
-    assert target_distance(target, [0], [1]) == pytest.approx([1 / 3])
-    assert target_distance(target, [0], [1], weights=np.array([1, 3.0, 1]), hierarchy=hierarchy) == pytest.approx([0.6])
+    assert of_all_pairs(LabelSetDistances(target, "hamming", hierarchy), 2)[1] == pytest.approx(0.75 / 2.75)
+    assert of_all_pairs(LabelSetDistances(target, "hamming"), 2)[1] == pytest.approx(1 / 3)
 
 
 # -- numbers and classes ------------------------------------------------------------------------------
@@ -96,23 +102,17 @@ def test_numbers_and_classes(data):
     kind = st.lists(st.one_of(st.none(), st.sampled_from("uvw")), min_size=n, max_size=n)
     columns = {"s": data.draw(number), "k": data.draw(kind), "t": data.draw(number)}
     frame = pd.DataFrame(columns).astype({"s": float, "k": pd.CategoricalDtype(list("uvw")), "t": float})
-    target = target_from(frame, task="mixed-targets")[0]
-    rows = list(zip(*columns.values(), strict=True))
-    first, second = pairs_of(n)
-    expected = [
-        reference.value_distance(rows[i], rows[j], list(columns.values()), [False, True, False])
-        for i, j in zip(first, second, strict=True)
-    ]
-    assert target_distance(target, first, second) == pytest.approx(expected, nan_ok=True, abs=1e-9)
+    distances = ValueDistances(target_from(frame, task="mixed-targets")[0])
 
+    def expected(names):
+        chosen = [columns[name] for name in names]
+        rows = list(zip(*chosen, strict=True))
+        nominal = [name == "k" for name in names]
+        return [reference.value_distance(a, b, chosen, nominal) for a in rows for b in rows]
 
-@pytest.mark.parametrize(
-    ("y", "kind"),
-    [([0.5, 1.5], "f1"), ([0.5, 1.5], "hamming"), (["a", "b"], "absolute"), (np.eye(2), "absolute")],
-)
-def test_distance_that_does_not_fit(y, kind):
-    with pytest.raises(ParameterError, match=f"target_distance='{kind}' does not fit the target; choose auto or"):
-        target_distance(target_from(y)[0], [0], [1], kind)
+    assert of_all_pairs(distances, n) == pytest.approx(expected("skt"), nan_ok=True, abs=1e-9)
+    for name, alone in zip("skt", distances.of_each(*np.divmod(np.arange(n * n), n)), strict=True):
+        assert alone == pytest.approx(expected(name), nan_ok=True, abs=1e-9)
 
 
 def test_every_distance_that_a_task_names_works():
@@ -128,9 +128,8 @@ def test_every_distance_that_a_task_names_works():
     ):
         target, name = target_from(y, **options)
         for kind in get_task(name).distances:
-            assert target_distance(target, [0], [1], kind, **options).tolist() == [1.0]
             distance = get_task(name).distance(target, kind, **options)
-            assert distance(np.array([0]), np.array([[1]])).tolist() == [[1.0]]
+            assert distance(np.array([0]), np.array([[1, -1]])).tolist() == [[1.0, pytest.approx(NAN, nan_ok=True)]]
 
 
 # -- hierarchies --------------------------------------------------------------------------------------
@@ -146,25 +145,15 @@ def indices_of(hierarchy, sets):
 
 
 @pytest.mark.slow
-@given(hierarchies_and_sets(tree=True))
-def test_mu_on_trees_is_that_of_exhaustive_search_and_of_the_recursion(case):
-    hierarchy, sets, weights = case
-    target = target_from(sets, hierarchy=hierarchy)[0]
-    closed = indices_of(hierarchy, sets)
-    mu = euclidean_mu(target, hierarchy, weights)
-    assert mu == pytest.approx(reference.exhaustive_mu(hierarchy.parents, closed, weights))
-    assert mu == pytest.approx(reference.recursive_mu(hierarchy.parents, closed, weights))
-    dense = Target.labels(target.dense(), target.names)
-    assert euclidean_mu(dense, hierarchy, weights) == pytest.approx(mu)
-
-
-@pytest.mark.slow
-@given(hierarchies_and_sets(tree=False))
-def test_mu_on_dags_is_that_of_exhaustive_search(case):
-    hierarchy, sets, weights = case
-    target = target_from(sets, hierarchy=hierarchy)[0]
-    expected = reference.exhaustive_mu(hierarchy.parents, indices_of(hierarchy, sets), weights)
-    assert euclidean_mu(target, hierarchy, weights) == pytest.approx(expected)
+@given(hierarchies_and_sets())
+def test_mu_is_that_of_exhaustive_search(case):
+    hierarchy, sets, w0 = case
+    weights, target = hierarchy.weights(w0), target_from(sets, hierarchy=hierarchy)[0]
+    mu = reference.exhaustive_mu(hierarchy.parents, indices_of(hierarchy, sets), weights)
+    for same in (target, Target.labels(target.dense(), target.names)):
+        assert euclidean_mu(same, hierarchy, weights) == pytest.approx(mu)
+    found = of_all_pairs(LabelSetDistances(target, "euclidean-mu", hierarchy, w0), len(sets))
+    assert found == pytest.approx(expected_of_sets(target, weights, "euclidean-mu", mu), nan_ok=True, abs=1e-12)
 
 
 def test_mu_of_many_labels_of_a_dag_is_found_in_blocks():
@@ -204,27 +193,6 @@ def test_unknown_labels_take_no_part_in_mu():
 
 
 @pytest.mark.slow
-@given(hierarchies_and_sets(tree=False))
-def test_euclidean_distance(case):
-    hierarchy, sets, weights = case
-    target = target_from(sets, hierarchy=hierarchy)[0]
-    rows = lists_of(target)
-    mu = reference.exhaustive_mu(hierarchy.parents, indices_of(hierarchy, sets), weights)
-    first, second = pairs_of(len(sets))
-    expected = [
-        reference.set_distance(rows[i], rows[j], weights, "euclidean-mu", mu)
-        for i, j in zip(first, second, strict=True)
-    ]
-    found = target_distance(target, first, second, "euclidean-mu", weights, hierarchy)
-    assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
-
-
-def test_euclidean_distance_needs_a_hierarchy():
-    with pytest.raises(ParameterError, match="needs a hierarchy"):
-        target_distance(target_from(np.eye(2))[0], [0], [1], "euclidean-mu")
-
-
-@pytest.mark.slow
 def test_thousands_of_labels_are_not_made_dense(monkeypatch):
     rng = np.random.default_rng(0)
     n_labels = 4125
@@ -232,8 +200,9 @@ def test_thousands_of_labels_are_not_made_dense(monkeypatch):
     hierarchy = Hierarchy(tuple(map(str, range(n_labels))), ((), *((parent,) for parent in above)))
     sets = [{hierarchy.labels[i] for i in rng.integers(0, n_labels, 5)} for _ in range(1600)]
     target = target_from(sets, hierarchy=hierarchy)[0]
-    first, second = rng.integers(0, 1600, (2, 1600 * 15))
+    ids = rng.integers(0, 1600, (1600, 15))
+    all_distances = [LabelSetDistances(target, kind, hierarchy) for kind in (*SET_KINDS, "euclidean-mu")]
     monkeypatch.setattr(sparse.csr_array, "toarray", lambda *_, **__: pytest.fail("made dense"))
-    for kind in (*SET_KINDS, "euclidean-mu"):
-        found = target_distance(target, first, second, kind, hierarchy=hierarchy)
+    for distances in all_distances:
+        found = distances(np.arange(1600), ids)
         assert np.all((found >= 0) & (found <= 1))

@@ -79,17 +79,6 @@ def test_clustering_predicts_the_features():
     assert task.predict(np.array([[0.3, 0.7, 1.25]]), task.columns(target)).loc[0].tolist() == ["v", 1.25]
 
 
-@given(st.lists(st.sets(st.sampled_from(TREE.labels)), min_size=1, max_size=6), st.floats(0.01, 1))
-def test_predicted_sets_obey_the_hierarchy(sets, threshold):
-    if not any(sets):
-        return
-    target, name = target_from(sets, hierarchy=TREE)
-    task = get_task(name)
-    columns = task.columns(target, TREE)
-    found = task.predict(columns.dense().mean(axis=0, keepdims=True), columns, threshold)
-    np.testing.assert_array_equal(TREE.close(found), found)
-
-
 @given(st.data())
 def test_label_sets_with_single_labels_missing_give_means_that_obey_the_hierarchy(data):
     """Closed both ways, the mean of a child's known values never exceeds that of its parent's."""

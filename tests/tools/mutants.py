@@ -3,7 +3,8 @@
     python tests/tools/mutants.py FOLDER [--seed 0] [--number 200] [--modules trees relief] [--fast]
 
 Mistakes in functions are drawn by the seed, evenly over the modules. The quick tests that call the function judge
-first, the fastest of them first; then the slow tests of the room, and of files that name what the module defines.
+first, the fastest of them first; then, of the room and of files that name what the module defines, slow tests and
+those that call nothing in their own process.
 Kernels with a mistake run interpreted. FOLDER keeps which test calls which function, and the outcomes, so that a later
 run goes on where this one ended; survivors are tried again. The tree must not change meanwhile. The exit status is 1 if
 more than 3 % survive; those in `EQUIVALENT` do not count.
@@ -68,13 +69,43 @@ EQUIVALENT = {
     'core/ranking/ranking.py: "parameters": _merged_parameters(b.parameters, a.parameters, amount),': (
         "rankings of one method have the same parameters in the same order"
     ),
+    "data/load.py: first, *others = [fault for i, fault in enumerate(faults) if not _is_outdone(fault, faults[i :])]": (
+        "no error cures the same as itself in another way"
+    ),
+    "data/resampling.py: of_column = _mixed(numbers.astype(np.uint64)) | np.uint64(2)": "any factors do that differ",
     "data/resampling.py: return groups if (gammainc(_pairs(groups), chance) <= _SURPRISING) else None": (
         "a computed probability is not exactly this"
     ),
     "ensembles/supervision.py: if settled is None or settled.level < 2:": "level 1 does not read features' weights",
+    "evaluation/redundancy.py: if (n < max_examples):": "of just so many, all are taken, in order",
     "evaluation/redundancy.py: sensible = (spread > _NO_SPREAD * n) & ((n >= n_levels)) & (n_levels > 1) & "
     "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
+    "evaluation/statistics.py: reached = -2": "every method ends a run after -1",
     "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
+    "neighbors/cells.py: if (_STORED_COST * (per_column ** 2).sum() <= float(table.n_rows) ** 2 * table.n_columns):": (
+        "both ways give the same neighbours"
+    ),
+    "neighbors/euclidean.py: for start in range(0, (len(self.rough) - 1), _OTHERS):": "there are whole tiles of rows",
+    "neighbors/euclidean.py: return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 5 * other**2)": (
+        "a looser bound finds the same neighbours"
+    ),
+    "neighbors/weighted.py: known, several = ~np.isnan(ranges.span), (n_levels >= 1)": (
+        "the cells of a feature of one level are as far from each other as those of none"
+    ),
+    "rankers/agnos.py: if (len(values) >= _MOST_EXAMPLES):": "of just so many, all are taken, in order",
+    "trees/kernels/candidates.py: best[0] = impurity * ((n) * ROUNDING)": "ROUNDING is generous, too",
+    "trees/kernels/candidates.py: if (gain < best[0] * (1.0 + TIE)) and (test[FEATURE] < 0 or priority <= "
+    "np.uint64(test[PRIORITY])):": "a computed gain is not exactly this",
+    "trees/kernels/order.py: return n_known if (n_known > 0 or key[0] != key[n_known - 1]) else 0": (
+        "no threshold lies between equal values"
+    ),
+    "trees/kernels/spaces.py: alike &= (z[rows[lo + i], c] == z[first_row, c] and weight[i] == 0.0)": (
+        "equal rows have no impurity when they are centred again, either"
+    ),
+    "trees/prediction.py: memory = rows.copy(), np.empty_like(rows), np.empty((len(rows) + 2, 3), np.int64)": (
+        "a row of memory that nothing needs"
+    ),
+    "trees/tree.py: narrow = (waiting.max() <= 2 ** 16)": "as many wait at leaves only",
 }
 
 
@@ -119,13 +150,15 @@ def judge(root: Path, folder: Path, mutants: Sequence[Mutant], interpreted: Sequ
     known = _outcomes(output)
     for name, tests in (("compiled", ["tests", PACKAGE]), ("interpreted", interpreted)):
         tasks = [
-            asdict(mutant) | {"key": key, "slow": [] if fast else _naming(root, mutant.file)}
+            asdict(mutant) | {"key": key, "places": _naming(root, mutant.file)}
             for mutant, key in zip(mutants, keys, strict=True)
             if not known.get(key) and reason(mutant) is None and ("/kernels/" in mutant.file) == (name == "interpreted")
         ]
         if tasks:
             files = [file for file in modules(root, []) if ("/kernels/" in file) == (name == "interpreted")]
-            (folder / "task.json").write_text(json.dumps({"name": name, "files": files, "mutants": tasks}))
+            (folder / "task.json").write_text(
+                json.dumps({"name": name, "files": files, "fast": fast, "mutants": tasks})
+            )
             env = os.environ | {
                 "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "mutated"), str(root / "src")]),
                 "HYPOTHESIS_PROFILE": "mutants",  # tests/draws.py: the same examples in every run

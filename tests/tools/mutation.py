@@ -86,7 +86,7 @@ def _walk(node: ast.AST, function: str) -> Iterator[tuple[ast.expr | ast.stmt, s
         if re.fullmatch(r"__(repr|str)__|_repr_\w+|_?describe\w*", node.name):
             return
         # Code that writes instructions runs when kernels are compiled only, and these are kept.
-        if "'builder'" in ast.dump(node):
+        if re.search("'(builder|ir)'", ast.dump(node)):
             return
         function = f"{function}.{node.name}".lstrip(".")
     if isinstance(node, ast.expr | ast.stmt) and not isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -16,8 +16,7 @@ from omnirank.trees.kernels import spaces as kinds
 from omnirank.trees.kernels.grow import grow
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.partial_targets import DenseBlocks
-from omnirank.trees.layout import LaidOut, code_features, feature_kind
-from omnirank.trees.space import clustering_space
+from omnirank.trees.layout import LaidOut, clustering_space, code_features, feature_kind
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 

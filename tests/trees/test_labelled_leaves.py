@@ -88,6 +88,12 @@ def test_fewer_labelled_examples_than_a_leaf_needs(ensemble, binary):
 
 
 @pytest.mark.slow
+def test_a_target_of_which_nothing_is_known_is_predicted_as_0():
+    y = np.column_stack([np.arange(8.0), np.full(8, np.nan)])
+    assert not om.PCTRegressor().fit(y[:, :1], y).predict(y[:, :1])[:, 1].any()
+
+
+@pytest.mark.slow
 def test_a_split_that_keeps_enough_labelled_examples_together_is_admissible():
     """Five labelled rows, at least three a leaf: both sides cannot have three, but one may have all five."""
     X = np.repeat([[0.0], [1.0]], 10, axis=0)

@@ -12,7 +12,7 @@ from omnirank.data import table as tables
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.errors import DataError
-from omnirank.trees import space as spaces
+from omnirank.trees import layout as spaces
 from omnirank.trees.layout import non_zero_cells, sparse_codes
 
 N = 120

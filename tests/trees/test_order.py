@@ -11,7 +11,7 @@ from draws import draws
 from omnirank.data.table import Table
 from omnirank.trees.kernels.order import MANY_ROWS, ORDER, order_rows
 from omnirank.trees.kernels.search_all import NumericCodes, search_scratch
-from omnirank.trees.layout import code_features
+from omnirank.trees.layout import code_features, in_order
 
 # -- rows of a node ----------------------------------------------------------------------------------------
 
@@ -146,3 +146,23 @@ def test_codes_are_the_numbers_of_distinct_values(kind, n):
     expected[known] = numbers
     np.testing.assert_array_equal(coded.codes, [expected, expected[::-1]])
     assert coded.distinct.tolist() == [bool(known.all() and len(distinct) == n)] * 2
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 3000])
+@pytest.mark.parametrize("kind", ["numbers", "ties", "beyond numbers", "last bits", "single precision"])
+def test_order_is_that_of_a_stable_sort(n, kind):
+    """Also where the leading bits do not decide, of both zeros, and of missing cells of either sign."""
+    rng = np.random.default_rng(n)
+    cells = rng.normal(size=(2, n))
+    if kind == "ties":
+        cells = np.round(cells, 1)
+    if kind == "beyond numbers":
+        cells = rng.choice([-np.nan, np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0], (2, n))
+    if kind == "last bits":
+        cells = np.where(cells > 1, 1 + np.round(cells, 2) * 1e-15, cells)
+    if kind == "single precision":
+        cells = cells.astype(np.float32)
+    order, ordered = in_order(cells)
+    np.testing.assert_array_equal(order, np.argsort(cells, axis=1, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.take_along_axis(cells, order, axis=1))
+    assert ordered.dtype == cells.dtype

@@ -81,7 +81,7 @@ def test_the_tree_is_that_of_the_reference(task, w, data):
     if ensemble == "bagging" and data.draw(st.booleans()):  # one kernel less to compile
         dataset = complete(dataset, rng)
     weight = rng.integers(2, 6, dataset.n_examples) / 2 if data.draw(st.booleans()) else None
-    min_labelled = data.draw(st.sampled_from([0.0, 2.0])) if w < 1 else 0.0
+    min_labelled = data.draw(st.sampled_from([0.0, 5.0])) if w < 1 else 0.0
     feature_weights = rng.integers(0, 3, dataset.n_features) / 2 if data.draw(st.booleans()) else None
     if feature_weights is not None:
         feature_weights[0] = 1.0
@@ -128,8 +128,10 @@ def test_levels_without_labelled_examples(sparse_labels, seed):
     if not data.labelled.any() or not (np.ptp(data.target.dense()[data.labelled], axis=0) > 0).any():
         return
     weight = rng.integers(1, 6, n) / 2
-    plan, _ = agree(data, 0.8, weight, min_labelled=float(rng.integers(0, 3)), seed=1, min_samples_leaf=1)
-    assert isinstance(plan.space.target, LabelSets if sparse_labels else DenseBlocks)
+    least = float(rng.integers(0, 7))
+    for ensemble in ("bagging", "extra-trees"):
+        plan, _ = agree(data, 0.8, weight, least, seed=1, ensemble=ensemble, min_samples_leaf=1)
+        assert isinstance(plan.space.target, LabelSets if sparse_labels else DenseBlocks)
 
 
 @pytest.mark.slow

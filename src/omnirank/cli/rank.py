@@ -59,11 +59,7 @@ def rank(
     data = read_data(ctx.obj, tables=True, parts=True, writes=(*files.out, report))
     relational = not isinstance(data, Dataset | ShardedDataset)
     if relational:
-        of_one_table = {
-            "--labelled": labelled,
-            "--significance": significance,
-            "--given": given,
-        }
+        of_one_table = {"--labelled": labelled, "--significance": significance, "--given": given}
         refuse(of_one_table | {"--redundancy": redundancy is not None}, "is for one table: leave it out for several")
         method = relational_method(method)
     elif not isinstance(data, Dataset):
@@ -136,7 +132,7 @@ def relational_method(name: str | None) -> str:
     from omnirank.core.errors import ParameterError
     from omnirank.core.registry import get_method, methods
 
-    chosen = get_method(name or "relational-genie3")
+    chosen = get_method(name or "relational-unbiased")
     if chosen.data != "relational":
         relational = ", ".join(method.name for method in methods(data="relational"))
         raise ParameterError(f"method {chosen.name!r} ranks the columns of one table; of several: {relational}")

@@ -34,17 +34,13 @@ Missing = Annotated[
     list[str] | None, _option("--missing TEXT", "Text of a missing cell besides NA, ?, ...; repeatable.")
 ]
 Decimal = Annotated[str | None, _option("--decimal SIGN", "Decimal sign: . (default), a comma, or ., for either.")]
-Censored = Annotated[
-    str | None,
-    _option("--censored HOW", "What <0.01 is: missing, limit or half of it."),
-]
+Censored = Annotated[str | None, _option("--censored HOW", "What <0.01 is: missing, limit or half of it.")]
 Skip = Annotated[int | None, _option("--skip N", "Number of lines above the table.", min=0)]
 Sheet = Annotated[str | None, _option("--sheet NAME", "Sheet of a workbook, by name or number from 1.")]
 Read = Annotated[
     list[str] | None,
     _option(
-        "--read KEY=VALUE",
-        "Other keywords of om.load: nominal=site, encoding=cp1252, header=no, ...; repeatable.",
+        "--read KEY=VALUE", "Other keywords of om.load: nominal=site, encoding=cp1252, header=no, ...; repeatable."
     ),
 ]
 _DATA = (
@@ -321,13 +317,13 @@ def _holds_facts(path: Path, separator: str | None) -> bool:
     try:
         reader_of(path, separator)
     except (DataError, ParameterError):
-        from omnirank.data.files import LineBlocks, TextSource
+        from omnirank.data.files import TextSource
         from omnirank.relational.fact_files import parsed_fact
 
         if not path.is_file():
             return False
         try:  # any bytes are Latin-1: whether they are what the user says is for the reader to find out
-            lines = LineBlocks(TextSource(path, "latin-1")).lines()
+            lines = TextSource(path, "latin-1").lines()
             return any(parsed_fact(text, path, line) is not None for line, text in lines)
         except DataError:
             return False

@@ -24,7 +24,6 @@ _RESAMPLE = "subsample (default), or bootstrap (examples drawn twice distort Rel
 _SHOWN = 20
 _INDICES = {
     "top_k": "{top} (Kuncheva; 0 is chance)",
-    "overlap": "the order, the top counting most (rank-biased overlap)",
     "spearman": "all ranks (Spearman)",
 }
 _OUT = "Write keys, kept features and target (.csv, .arff or .parquet)."

@@ -20,12 +20,11 @@ from omnirank.data.table import Table
 from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import ToFit, resolve_supervision
-from omnirank.measures.table import first_largest, reaches
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune, without_subtrees
-from omnirank.trees.tree import Tree, one_leaf, thresholds_of, tree_with_thresholds
+from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +123,7 @@ def _plan(
     weight = np.ones(data.dataset.n_examples) if data.weight is None else data.weight
     leaf = one_leaf(weight)
     values = node_means(leaf, columns)
-    tree = tree_with_thresholds(leaf, thresholds_of(leaf, data.dataset.features), data.dataset.features.levels, *values)
-    default = Model("Default", [tree], columns)
+    default = Model("Default", [tree_from_grown(leaf, data.dataset.features, *values)], columns)
     if weight.sum() < 2 * rules.min_samples_leaf:
         return None, level, default
     try:
@@ -135,17 +133,16 @@ def _plan(
 
 
 def _model(name: str, plan: GrowingPlan, grown: Any) -> Model:
-    table = plan.dataset.features
-    thresholds = _smaller_values(grown, thresholds_of(grown, table), table)
-    values = node_means(grown, plan.columns)
-    tree = tree_with_thresholds(_seen_levels(grown, thresholds, table), thresholds, table.levels, *values)
+    # thresholds are the smaller of the two values of the node that they separate, as CLUS has them
+    told = _seen_levels(grown, plan.dataset.features)._replace(high_row=grown.low_row)
+    tree = tree_from_grown(told, plan.dataset.features, *node_means(grown, plan.columns))
     return Model(name, [tree], plan.columns)
 
 
-def _seen_levels(grown: Any, thresholds: np.ndarray, table: Table) -> Any:
+def _seen_levels(grown: Any, table: Table) -> Any:
     """The tree with nominal tests that say no to levels which their node has not seen, as in CLUS."""
     subsets = grown.subsets.copy()
-    for node in np.flatnonzero((grown.feature >= 0) & np.isnan(thresholds)):
+    for node in np.flatnonzero((grown.feature >= 0) & table.is_nominal[grown.feature]):
         feature = int(grown.feature[node])
         codes = table.column(feature)[grown.rows[grown.first[node] : grown.last[node]]]
         seen = np.zeros(-(-len(table.levels[feature] or ()) // 64), np.uint64)
@@ -154,16 +151,6 @@ def _seen_levels(grown: Any, thresholds: np.ndarray, table: Table) -> Any:
         start = int(grown.cut[node])
         subsets[start : start + len(seen)] &= seen
     return grown._replace(subsets=subsets)
-
-
-def _smaller_values(grown: Any, thresholds: np.ndarray, table: Table) -> np.ndarray:
-    """Thresholds at the smaller of the two values of the node that they separate, as CLUS has them."""
-    smaller = thresholds.copy()
-    chosen = np.flatnonzero(~np.isnan(thresholds) & (grown.low_row >= 0))
-    for feature in np.unique(grown.feature[chosen]):
-        here = chosen[grown.feature[chosen] == feature]
-        smaller[here] = table.column(int(feature))[grown.low_row[here]]
-    return smaller
 
 
 def fit_forest(examples: Examples, forest: ForestChoices, supervision: Any, seed: int) -> Fitted:
@@ -199,19 +186,9 @@ def merged_alike(plan: GrowingPlan, grown: Any) -> Any:
     columns = plan.columns
     means, row = node_means(grown, columns, leaves_only=False)
     means = (means.toarray() if sparse.issparse(means) else means)[row]
-    decided = _decided(means, columns)
+    decided = np.reshape(plan.task.predict(means, columns), (len(means), -1))
     is_leaf = grown.feature < 0
     for node in np.flatnonzero(~is_leaf)[::-1]:
         left, right = node + 1, grown.right[node]
         is_leaf[node] = is_leaf[left] and is_leaf[right] and np.array_equal(decided[left], decided[right])
     return without_subtrees(grown, is_leaf)
-
-
-def _decided(means: np.ndarray, columns: PrototypeColumns) -> np.ndarray:
-    """Which class, or whether a label, is predicted by means; NaN where they are unknown."""
-    decided = np.empty((len(means), columns.n_variables))
-    for variable in range(columns.n_variables):
-        own = means[:, columns.variable == variable]
-        classes = first_largest(own) if own.shape[1] > 1 else reaches(own[:, 0], 0.5)
-        decided[:, variable] = np.where(np.isnan(own[:, 0]), np.nan, classes)
-    return decided

@@ -9,7 +9,7 @@ from omnirank.clus.choices import forest_choices, supervision_level, tree_choice
 from omnirank.clus.examples import Examples, predicting_features, read_examples
 from omnirank.clus.models import fit_forest, fit_tree
 from omnirank.clus.rankings import write_forest_rankings, write_lines, write_relief_ranking
-from omnirank.clus.settings import Values, check_values, notes_on
+from omnirank.clus.settings import Values, check_flags, notes_on
 from omnirank.clus.text import error_lines, head_lines, run_lines, shown_models
 from omnirank.core.types import PathLike
 from omnirank.data.clus_settings import read_clus_settings
@@ -85,7 +85,7 @@ def run_clus(
         path = path.with_name(f"{path.name}.s")
     settings = read_clus_settings(path, encoding)
     values = Values(settings, notes_on(settings))
-    check_values(values)
+    check_flags(values)
     seed = int(values.number("General", "RandomSeed", least=0))
     examples, stem = read_examples(values, ssl), path.with_suffix("")
     out = stem.with_name(f"{stem.name}.out")

@@ -144,30 +144,12 @@ class Values:
         return FileFormatError(f"[{section}] {name} = {self.text(section, name)}: {expected}", path=self.settings.path)
 
 
-# Settings whose default is a number, and that take names, too.
-_NAMES_TOO = {("Ensemble", "SelectRandomSubspaces")}
-
-
-def check_values(values: Values) -> None:
-    """Raise an error for the first setting that should be a flag or a number and is none, used or not.
-
-    Settings are read when a run needs them. Their defaults show what they are.
-    """
+def check_flags(values: Values) -> None:
+    """Raise an error for the first setting that should be a flag and is none: some are read after hours of learning."""
     for section, defaults in FOLLOWED.items():
         for name, default in defaults.items():
-            if (section, name) in _NAMES_TOO:
-                continue
             if default in ("Yes", "No"):
                 values.flag(section, name)
-            elif _are_numbers(default):
-                values.numbers(section, name)
-
-
-def _are_numbers(text: str) -> bool:
-    try:
-        return bool([float(part) for part in _parts(text)])
-    except ValueError:
-        return False
 
 
 def _parts(text: str) -> Sequence[str]:

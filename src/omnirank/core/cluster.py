@@ -18,11 +18,6 @@ _MOST_LOSSES = 10
 _DIRECT = (True, True, True, False)
 
 
-def is_cluster(backend: Any) -> bool:
-    """Return whether a backend of joblib is a Dask cluster; by its name, since Dask may be absent."""
-    return type(backend).__name__ == "DaskDistributedBackend"
-
-
 def cluster_results(
     work: Callable[[Any, Any], list[Any]], function: Callable[..., Any], batches: Sequence[Any], backend: Any
 ) -> Iterator[list[Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -170,59 +169,23 @@ class No(NamedTuple):
     """A flag that is not set."""
 
 
-def _is_ours(event: Any) -> bool:
-    """Whether a function of this package is compiled."""
-    return event.data["dispatcher"].py_func.__module__.startswith("omnirank.")
-
-
 class Announcement(Listener):
-    """Announces, once per process, that kernels are compiled; later processes read them from disk.
+    """Warns, once per process, that kernels are compiled: silence would look like a hang.
 
-    Logged at INFO at once. Without a log handler for INFO, a warning follows after some seconds of compiling, which
-    goes to standard error unless logging is configured: silence would look like a hang.
-
-    Parameters
-    ----------
-    delay : float
-        Seconds of compiling before the warning.
+    Later processes read them from disk.
     """
 
-    def __init__(self, delay: float = 3.0) -> None:
-        self._delay = delay
+    def __init__(self) -> None:
         self._said = False
-        self._running = 0
-        self._timer: threading.Timer | None = None
-        self._lock = threading.RLock()
 
     def on_start(self, event: Any) -> None:
         """Take notice that a function is about to be compiled; what is on the disk is not compiled."""
-        if not _is_ours(event):
-            return
-        with self._lock:
-            self._running += 1
-            if self._said or self._timer is not None:
-                return
-            if _logger.isEnabledFor(logging.INFO):
-                self._say(logging.INFO)
-            else:
-                self._timer = threading.Timer(self._delay, self._say, [logging.WARNING])
-                self._timer.daemon = True
-                self._timer.start()
+        if not self._said and event.data["dispatcher"].py_func.__module__.startswith("omnirank."):
+            self._said = True
+            _logger.warning("compiling kernels for data of this kind, once per installation: takes some seconds")
 
     def on_end(self, event: Any) -> None:
-        """Take notice that a function was compiled."""
-        with self._lock:
-            self._running -= _is_ours(event)
-            if self._timer is not None and not self._running:
-                self._timer.cancel()
-                self._timer = None
-
-    def _say(self, level: int) -> None:
-        with self._lock:
-            if not self._said:
-                self._said = True
-                text = "compiling kernels for data of this kind, once per installation: takes some seconds"
-                _logger.log(level, text)
+        """Take no notice that a function was compiled."""
 
 
 _CACHE = kernel_folder()

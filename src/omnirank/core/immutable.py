@@ -23,13 +23,14 @@ def frozen_floats(values: Any, what: str) -> np.ndarray:
     >>> frozen_floats([1, 2.5], "scores").flags.writeable
     False
     """
-    text = _first_text(values)
-    if text is not None:
-        raise DataTypeError(f"{what} must be numbers, not text: there is {text!r}")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DataError(f"{what} must be known: there are masked ones")
     try:
-        array = np.array(values, dtype=np.float64)
+        given = np.asarray(values)
+        texts = [cell for cell in given.ravel().tolist() if isinstance(cell, str)] if given.dtype.kind in "OU" else []
+        if texts:  # numpy would read it
+            raise TypeError(f"there is the text {texts[0]!r}")
+        array = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataTypeError(f"{what} must be numbers ({error})") from None
     if not np.all(np.isfinite(array)):
@@ -38,16 +39,6 @@ def frozen_floats(values: Any, what: str) -> np.ndarray:
         raise DataError(f"{what} must be finite: there is {array[place]}{at}")
     array.flags.writeable = False
     return array
-
-
-def _first_text(values: Any) -> str | None:
-    """The first text among values, lists of values and so on; numpy would read numbers from it."""
-    if isinstance(values, str):
-        return values
-    parts = values if isinstance(values, list | tuple) else ()
-    if isinstance(values, np.ndarray) and values.dtype.kind in "OU":
-        parts = values.ravel().tolist()
-    return next((text for text in map(_first_text, parts) if text is not None), None)
 
 
 def frozen_names(names: Any, what: str) -> tuple[str, ...]:

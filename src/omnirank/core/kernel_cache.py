@@ -2,8 +2,8 @@
 
 Numba's own files trust the disk. A damaged one is an error at every call, for ever; a full disk loses a kernel that was
 just compiled; and an index names the files, so that two processes that compile a kernel for different arguments may
-each forget what the other has written, or give one the code of the other. Here a file is named after what it is for,
-says so once more inside and carries a checksum. Whatever is wrong with it, it is deleted and written again.
+each forget what the other has written, or give one the code of the other. Here a file is named after what it is for
+and carries a checksum of that and of the code. Whatever is wrong with it, it is deleted and written again.
 
 Files are in a folder for each set of kernel sources and each set of versions that compile them. Numba itself looks at
 the file of the compiled function only: a change in a function that it calls would go unnoticed. Two versions of the
@@ -111,30 +111,22 @@ class _Files:
         except FileNotFoundError:
             return None
         body = content[_CHECKSUM_BYTES:]
-        if content[:_CHECKSUM_BYTES] != _checksum(body):
-            raise ValueError("wrong checksum")
-        kept_for, data = pickle.loads(body)
-        if kept_for != key:
-            raise ValueError("code for other arguments")
-        return data
+        if content[:_CHECKSUM_BYTES] != _checksum(repr(key).encode() + body):
+            raise ValueError("wrong checksum, or code for other arguments")
+        return pickle.loads(body)
 
     def save(self, key: Any, data: Any) -> None:
         """Write the file of a key; others see all of it or nothing."""
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        body = dumps((key, data))
+        body = dumps(data)
         written = path.with_name(f"{path.name}.tmp.{uuid.uuid4().hex[:16]}")
         try:
-            written.write_bytes(_checksum(body) + body)
+            written.write_bytes(_checksum(repr(key).encode() + body) + body)
             os.replace(written, path)
         except BaseException:
             _delete(written)
             raise
-
-    def flush(self) -> None:
-        """Delete all files of the function."""
-        for path in self._folder.glob(f"{self._name}-*.nbc"):
-            _delete(path)
 
     def discard(self, reason: Exception) -> None:
         """Delete the file that was asked for last."""

@@ -12,7 +12,7 @@ from itertools import chain, pairwise, repeat
 from typing import Any, TypeVar
 
 from omnirank.core.blas_threads import one_blas_thread
-from omnirank.core.cluster import cluster_results, is_cluster
+from omnirank.core.cluster import cluster_results
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import JOBS, check
 
@@ -93,7 +93,7 @@ def parallel_results(
     shown = _show_progress.get() if progress is None else progress
     with one_blas_thread(), ProgressBar(len(todo), description) if shown else nullcontext() as bar:
         alone = len(todo) <= 1 or (workers <= 1 and not on_cluster(n_jobs))
-        for result in map(function, todo) if alone else _several(function, todo, workers, bar is not None):
+        for result in map(function, todo) if alone else _several(function, todo, workers):
             yield result
             if bar is not None:
                 bar.advance()
@@ -114,6 +114,11 @@ def worker_count(n_jobs: int | None = None) -> int:
     return int(effective_n_jobs(None if n_jobs is None else int(n_jobs)))
 
 
+def _is_cluster(backend: Any) -> bool:
+    """Whether a backend of joblib is a Dask cluster; by its name, since Dask may be absent."""
+    return type(backend).__name__ == "DaskDistributedBackend"
+
+
 def on_cluster(n_jobs: int | None = None) -> bool:
     """Return whether work goes to a Dask cluster, even to one of a single worker.
 
@@ -125,7 +130,7 @@ def on_cluster(n_jobs: int | None = None) -> bool:
     """
     from joblib.parallel import get_active_backend
 
-    return n_jobs != 1 and is_cluster(get_active_backend(prefer="threads")[0])
+    return n_jobs != 1 and _is_cluster(get_active_backend(prefer="threads")[0])
 
 
 @contextmanager
@@ -209,16 +214,16 @@ def counted_steps(n_steps: int, description: str = "") -> Iterator[int]:
                 bar.advance()
 
 
-def _several(function: Callable[[Item], Result], todo: list[Item], workers: int, one_by_one: bool) -> Iterable[Result]:
+def _several(function: Callable[[Item], Result], todo: list[Item], workers: int) -> Iterable[Result]:
     """Results of several workers: of plain threads where joblib would take threads, which cost it milliseconds."""
     from joblib.parallel import ThreadingBackend, get_active_backend
 
     backend, _ = get_active_backend(prefer="threads")
-    if is_cluster(backend):
+    if _is_cluster(backend):
         batches = [[todo[i] for i in batch] for batch in shrinking_blocks(len(todo), workers)]
         return chain.from_iterable(cluster_results(_call_on_cluster, function, batches, backend))
     if not isinstance(backend, ThreadingBackend):
-        return _joblib_results(function, todo, workers, one_by_one)
+        return _joblib_results(function, todo, workers)
     return _thread_results(function, todo, workers, backend.get_nested_backend()[0])
 
 
@@ -254,18 +259,13 @@ def _thread_results(
         yield from pool.map(_call, repeat(function), todo)
 
 
-def _joblib_results(
-    function: Callable[[Item], Result], todo: list[Item], workers: int, one_by_one: bool
-) -> Iterable[Result]:
+def _joblib_results(function: Callable[[Item], Result], todo: list[Item], workers: int) -> Iterable[Result]:
+    """Results by the backend that is configured; a progress bar sees them when all are there."""
     from joblib import Parallel, delayed
 
     # No backend is named here, so that joblib.parallel_config decides; threads are only a preference. Large arrays
     # reach processes as mapped files, by default read-only: another type, for which Numba would compile kernels anew.
-    options: dict[str, Any] = {"n_jobs": workers, "prefer": "threads", "mmap_mode": "c"}
-    try:
-        parallel = Parallel(return_as="generator" if one_by_one else "list", **options)
-    except ValueError:  # a backend that cannot hand over results one by one
-        parallel = Parallel(**options)
+    parallel = Parallel(n_jobs=workers, prefer="threads", mmap_mode="c")
     # the function may hold all the data: it is sent with every batch, not with every item
     batches = [[todo[i] for i in batch] for batch in blocks(len(todo), _BATCHES * workers)]
     return chain.from_iterable(parallel(delayed(_call_batch)(function, batch) for batch in batches))
@@ -290,37 +290,6 @@ def _call_on_cluster(function: Callable[[Item], Result], batch: list[Item]) -> l
             return _call_batch(function, batch)
     finally:
         _at_work.reset(token)
-
-
-def begun_beside(function: Callable[[], Result], n_jobs: int | None = None) -> Callable[[], Result]:
-    """Have something computed beside what follows; returns what waits for the result, and may be called again.
-
-    Only where several workers are asked for, and these are threads: a process that forks should have no other thread,
-    and one whose workers are elsewhere has nothing else to do. Otherwise it is computed at once.
-
-    Parameters
-    ----------
-    function : callable
-        Something short that releases the GIL.
-    n_jobs : int or None
-        Number of workers, as in `run_parallel`.
-
-    Examples
-    --------
-    >>> from omnirank.core.parallel import begun_beside
-    >>> found = begun_beside(list, n_jobs=2)
-    >>> found()
-    []
-    """
-    from joblib.parallel import ThreadingBackend, get_active_backend
-
-    if worker_count(n_jobs) <= 1 or not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
-        result = function()
-        return lambda: result
-    pool = ThreadPoolExecutor(1, "omnirank")
-    future = pool.submit(function)
-    pool.shutdown(wait=False)
-    return future.result
 
 
 _PROGRESS_DELAY_S = 2.0

@@ -99,20 +99,11 @@ class Method:
         known = list(inspect.signature(ranker).parameters)
         for name, value in parameters.items():
             if name in self.parameters and value != self.parameters[name]:
-                fixed = f"method {self.name!r} has it fixed at {self.parameters[name]!r}"
-                raise ParameterError(name, value, fixed + _other_method(self, name, value))
+                raise ParameterError(name, value, f"method {self.name!r} has it fixed at {self.parameters[name]!r}")
             if name not in known:
                 hint = f"{did_you_mean(name, known)}; it has {', '.join(known)}"
                 raise ParameterError(name, value, f"method {self.name!r} has no such parameter{hint}")
         return ranker(**{**self.parameters, **parameters})
-
-
-def _other_method(method: Method, name: str, value: Any) -> str:
-    """Which method has the parameter at that value, as an advice."""
-    for other in methods():
-        if other.ranker == method.ranker and other.parameters.get(name) == value:
-            return f"; choose {setting('method', other.name)} instead"
-    return ""
 
 
 _methods: dict[str, Method] = {}

@@ -65,7 +65,6 @@ def _decimals(values: Sequence[float]) -> int | None:
 
 # Rows of the tables in notebooks.
 _SHOWN_ROWS = 10
-_ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 _IRREGULAR = {"leaf": "leaves", "class": "classes", "category": "categories"}
 
 
@@ -130,18 +129,6 @@ def there_are(number: int, what: str) -> str:
     ('there is 1 column', 'there are 3 columns')
     """
     return f"there {'is' if number == 1 else 'are'} {counted(number, what)}"
-
-
-def ordinal(number: int) -> str:
-    """Return a place in a row.
-
-    Examples
-    --------
-    >>> [ordinal(place) for place in (1, 2, 3, 4, 11, 22, 113)]
-    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '113th']
-    """
-    ending = "th" if number % 100 in (11, 12, 13) else _ORDINALS.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 _MOST_SIMILAR = 3

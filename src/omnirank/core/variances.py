@@ -37,9 +37,12 @@ def column_units(matrix: Any) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
+    >>> from scipy import sparse
     >>> from omnirank.core.variances import column_units
     >>> column_units(np.array([[1.0, 2.0**-500, -2.0**1023], [9.0, 2.0**-501, 2.0**1023]])).tolist() == [
     ...     1.0, 2.0**-501, 2.0**1023]
+    True
+    >>> column_units(sparse.csr_array([[2.0**-500], [0.0]])).tolist() == [2.0**-500]
     True
     """
     units = np.ones(matrix.shape[1])
@@ -154,7 +157,7 @@ def suits_sparse_sums(matrix: Any, weight: np.ndarray) -> np.ndarray:
     >>> import numpy as np
     >>> from scipy import sparse
     >>> from omnirank.core.variances import suits_sparse_sums
-    >>> suits_sparse_sums(sparse.csr_array([[0.0, 1e9, 1.0], [2.0, 1e9 + 2, 1.0]]), np.ones(2)).tolist()
+    >>> suits_sparse_sums(sparse.csr_array([[0.0, 1e9, 1.0], [2e9, 1e9 + 2, 1.0]]), np.ones(2)).tolist()
     [True, False, True]
     """
     return _from_sums(matrix, weight)[1]

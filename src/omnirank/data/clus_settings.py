@@ -13,7 +13,7 @@ from omnirank.core.text import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
 from omnirank.data.column_choice import choose_positions
-from omnirank.data.files import Content, LineBlocks, TextSource
+from omnirank.data.files import Content, TextSource
 from omnirank.data.roles import Roles
 
 _SECTION = re.compile(r"\[([^\[\]]*)\]")
@@ -181,7 +181,7 @@ def read_clus_settings(path: PathLike, encoding: str = "utf-8") -> ClusSettings:
     path = Path(path)
     sections: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
-    for number, line in LineBlocks(TextSource(path, encoding)).lines():
+    for number, line in TextSource(path, encoding).lines():
         text = line.partition("%")[0].strip()
         if not text:
             continue

@@ -125,6 +125,6 @@ def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:
 
 def _position(number: int, n_columns: int, what: str) -> int:
     if not 1 <= number <= n_columns:
-        hint = "; positions count from 1, the last column is 'last'" if number < 1 else ""
-        raise ParameterError(what, number, f"{there_are(n_columns, 'column')}{hint}")
+        hint = "positions count from 1, the last column is 'last'"
+        raise ParameterError(what, number, f"{there_are(n_columns, 'column')}; {hint}")
     return number - 1

@@ -20,27 +20,10 @@ from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.text import counted, there_are
 from omnirank.core.types import FrameLike
 from omnirank.data.containers import as_array, checked_sparse, is_annotated, refuse_structured
-from omnirank.data.table import (
-    LARGEST_EXACT,
-    Levels,
-    Table,
-    any_rounded,
-    check_size,
-    default_names,
-    is_sparse,
-    refuse_rounded,
-)
+from omnirank.data.table import LARGEST_EXACT, Levels, Table, check_size, default_names, is_sparse, refuse_rounded
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
 _DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})( \d\d:\d\d(?::\d\d)?)?")
-_DURATIONS = ("durations", "give numbers, such as seconds (column.dt.total_seconds())")
-# Types that are no cells, what a column of them holds, and what to do.
-_TO_CONVERT = {
-    "Timedelta": _DURATIONS,
-    "timedelta": _DURATIONS,
-    "timedelta64": _DURATIONS,
-    "Period": ("periods", "give dates (column.dt.to_timestamp()), or texts as categories (column.astype(str))"),
-}
 
 
 def is_frame(X: Any) -> TypeGuard[FrameLike]:
@@ -376,8 +359,6 @@ def typed_column(series: Any, where: str) -> tuple[np.ndarray, Levels | None]:
         return _categorical(series, where)
     if dtype in (nw.Date, nw.Datetime):
         return _seconds(series), None
-    if dtype == nw.Duration:
-        raise DataTypeError(f"{where} holds {': '.join(_DURATIONS)}")
     if dtype == nw.String:
         return code_values(_objects(series), where)
     return type_cells(_known(series), where)
@@ -392,19 +373,16 @@ def holds_dates(series: Any) -> bool:
 
 
 def holds_rounded(series: Any) -> bool:
-    """Whether a column of a data frame holds whole numbers, declared or as objects, that floats would change."""
-    wide = series.dtype in (nw.Int64, nw.UInt64) and (np.abs(_numbers(series)) >= LARGEST_EXACT).any()
-    return (wide or series.dtype in (nw.Object, nw.Decimal)) and any_cell_rounded(series.to_list())
+    """Whether a column of a data frame holds whole numbers, declared or as objects, that floats do not tell apart."""
+    if series.dtype in (nw.Object, nw.Decimal):
+        return any_cell_rounded(series.to_list())
+    return series.dtype in (nw.Int64, nw.UInt64) and bool((np.abs(_numbers(series)) >= LARGEST_EXACT).any())
 
 
 def any_cell_rounded(cells: Iterable[Any]) -> bool:
-    """Whether floats would change one of the cells that are whole numbers."""
-    return any_rounded(
-        int(cell)
-        for cell in cells
-        if isinstance(cell, Integral)
-        or (isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value())
-    )
+    """Whether one of the cells is a whole number beyond those that floats tell apart."""
+    numbers: list[Any] = [cell for cell in cells if isinstance(cell, Integral | Decimal) and cell == cell]
+    return any(abs(number) > LARGEST_EXACT for number in numbers)
 
 
 def _numbers(series: Any) -> np.ndarray:
@@ -463,9 +441,6 @@ def _kind(value: Any) -> str:
 def _odd_cell(kinds: Iterable[str | None], where: str) -> DataTypeError:
     """Error about the first cell that is of no usable kind, or not of the kind of those before it."""
     found = [(row, kind) for row, kind in enumerate(kinds) if kind is not None]
-    for name, (what, advice) in _TO_CONVERT.items():
-        if all(kind == name for _, kind in found):
-            return DataTypeError(f"{where} holds {what}: {advice}")
     first = found[0][1]
     row, kind = next((cell for cell in found if cell[1] != first), found[0])
     beside = "" if kind == first else f" beside a {first}"

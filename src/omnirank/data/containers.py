@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from omnirank.data.table import Table
     from omnirank.data.target import Target
 
+# Kernels number features by signed integers of 32 bits.
+_MOST_COLUMNS = 2**31 - 1
+
 
 class AnnotatedLike(Protocol):
     """An AnnData object, or one with its matrix, the table of its rows and the names of its columns."""
@@ -59,6 +62,8 @@ def checked_sparse(matrix: Any, what: str = "X") -> Any:
             f"Expected 2D array for {what}, got a sparse array with {matrix.ndim} dimension(s): reshape it, or give "
             "it as a dense array"
         )
+    if matrix.shape[1] > _MOST_COLUMNS:
+        raise DataError(f"{what} has {matrix.shape[1]} columns, more than {_MOST_COLUMNS}: use some of the columns")
     if matrix.format not in ("csr", "csc", "bsr", "coo"):
         matrix = matrix.tocsr()
     try:

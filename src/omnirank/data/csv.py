@@ -30,20 +30,11 @@ from omnirank.data.files import (
     Content,
     TextSource,
     check_duplicates_option,
-    column_kinds,
     duplicates_hint,
     file_ending,
     number_names,
-    plain_name,
 )
-from omnirank.data.header import (
-    decided_header,
-    is_short_header,
-    joined_names,
-    n_titles,
-    separator_of,
-    starts_with_units,
-)
+from omnirank.data.header import is_short_header, joined_names, n_titles, separator_of, starts_with_units
 from omnirank.data.numbers import Diagnosis, NumberFormat, TextKinds
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, any_text_rounded, numbered_names
 
@@ -74,7 +65,6 @@ def read_delimited(
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
-    units: str = "error",
     target: ColumnChoice | None = None,
     features: ColumnChoice | None = None,
     key: ColumnChoice | None = None,
@@ -107,7 +97,7 @@ def read_delimited(
         The encoding of the file.
     skip : int, optional
         Number of lines above the table. By default titles there are an error.
-    decimal, thousands, censored, units
+    decimal, thousands, censored
         How numbers are written, see :class:`omnirank.data.numbers.NumberFormat`.
     target, features : column choice, optional
         Where ``features`` is given, columns of neither are left out.
@@ -130,7 +120,7 @@ def read_delimited(
     0   1.5    red
     1   NaN   blue
     """
-    number_format = NumberFormat(decimal, thousands, censored, units)
+    number_format = NumberFormat(decimal, thousands, censored)
     file = DelimitedText(
         Path(path), separator or "", missing_cells(missing), encoding, header, duplicates, skip, number_format, source
     )
@@ -148,16 +138,7 @@ def read_delimited(
     table = _typed_table(file, frame, chosen)
     integers = frozenset(names[i] for i in np.flatnonzero([dtype.kind in "iu" for dtype in frame.dtypes]))
     del frame
-    return Content(
-        path=file.path,
-        names=names,
-        kinds=column_kinds(table),
-        table=table,
-        declared=False,
-        integers=integers,
-        relation=plain_name(file.path),
-        notes=file.notes,
-    )
+    return Content.of_table(file.path, table, integers=integers, notes=file.notes)
 
 
 def read_frame(
@@ -384,7 +365,7 @@ class DelimitedText:
                 cure={"skip": skip},
             )
         first, n_header = self._head(rows)
-        self.names, self.has_header, self.notes = self._named(first, rows, lines[0])
+        self.names, self.has_header, self.notes = self._named(first, lines[0])
         n_header = n_header if self.has_header else 0
         self._start = lines[n_header - 1] if n_header else self._start
         self.last_line = max(1, self._start)
@@ -456,9 +437,7 @@ class DelimitedText:
             self.fail(f"{setting('header', n)}, but these rows have different lengths, or no row of data below", None)
         return joined_names(rows[:n]) if n > 1 else rows[0], n
 
-    def _named(
-        self, first: list[str], rows: list[list[str]], line: int
-    ) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    def _named(self, first: list[str], line: int) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """Names of the columns, whether the first row holds them, and notes."""
         cells = first
         if not self.quotes_tell:  # a name may be broken over lines
@@ -469,12 +448,12 @@ class DelimitedText:
             header = not any(numbers)
             if not header and not all(n or cell in self.missing for n, cell in zip(numbers, cells, strict=True)):
                 odd = numbers.index(True)
-                decided = decided_header(rows)
-                problem = (
-                    f"the first row holds numbers ({cells[odd][:_SHOWN]!r}) and text: give {setting('header')} to say"
+                found = f"the first row holds numbers ({cells[odd][:_SHOWN]!r}) and text"
+                years = [cell for cell, n in zip(cells, numbers, strict=True) if n]
+                cure = {"header": True} if len({y for y in years if y.isdigit()}) == len(years) > 1 else None
+                self.fail(
+                    f"{found}: give {setting('header')} to say whether it holds the column names", line, odd, cure
                 )
-                cure = None if decided is None else {"header": decided}
-                self.fail(f"{problem} whether it holds the column names", line, odd, cure)
         if not header:
             self.quotes_tell, self._unnamed = False, []
             return numbered_names(len(cells), "x"), False, ()
@@ -492,7 +471,7 @@ class DelimitedText:
 
     def _counted_rows(self, blocks: Blocks) -> int:
         """Number of rows; an error unless each has a cell for each column, since pandas would fill up short ones."""
-        n_rows, n_columns, mark, blocks = 0, len(self.names), ord(self.separator), iter(blocks)
+        n_rows, sign, blocks = 0, self.separator.encode(), iter(blocks)
         for first_line, block in blocks:
             if b'"' in block or self.separator == " ":  # from here on, quotes may protect separators and line ends
                 for line, cells in self._rows(chain([(first_line, block)], blocks)):
@@ -500,16 +479,10 @@ class DelimitedText:
                     self.last_line = line
                     n_rows += 1
                 return n_rows
-            data = np.frombuffer(block, np.uint8)
-            starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
-            counts = np.add.reduceat((data == mark).view(np.uint8), starts, dtype=np.int64) + 1
-            self.last_line = first_line + len(starts) - 1
-            n_rows += len(starts)
-            for row in np.flatnonzero(counts != n_columns):
-                text = block[starts[row] : block.index(b"\n", starts[row])]
-                n_rows -= 1
+            for self.last_line, text in enumerate(block[:-1].split(b"\n"), start=first_line):
                 if text.strip(b" "):
-                    self._check_count(int(counts[row]), first_line + int(row))
+                    self._check_count(text.count(sign) + 1, self.last_line)
+                    n_rows += 1
         return n_rows
 
     def _leave_out_empty_columns(self) -> None:
@@ -621,11 +594,7 @@ class DelimitedText:
     # -- errors that point into the file --------------------------------------------------------------
 
     def fail(
-        self,
-        problem: str,
-        line: int | None,
-        column: int | None = None,
-        cure: Mapping[str, Any] | None = None,
+        self, problem: str, line: int | None, column: int | None = None, cure: Mapping[str, Any] | None = None
     ) -> NoReturn:
         """Raise the error about a line (from 1) and a column (from 0), with the settings that cure it."""
         place = None if column is None else column + 1
@@ -672,12 +641,6 @@ class DelimitedText:
         for i, kinds in columns.items():
             if kinds.infinite:
                 self.refuse_infinite(i)
-            if len(kinds.units) > 1:
-                named = f"column {self.names[i]!r} has numbers with the units {' and '.join(sorted(kinds.units)[:3])}"
-                self.fail(
-                    f"{named}: write them in one unit, or leave the column out ({setting('ignore', self.names[i])})",
-                    None,
-                )
         return {i: kinds.kind for i, kinds in columns.items()}
 
 

@@ -80,6 +80,16 @@ class Dataset(PickledWithoutCaches):
 
     # set by what reads it; views are not the file
     source: FileSource | None = None
+    task: str
+    hierarchy: Hierarchy | None
+    name: str
+    feature_groups: dict[str, str]
+    _remarks: Remarks
+    _given_groups: np.ndarray | None
+    _all_features: Table
+    _feature_rows: np.ndarray | None
+    _all_target: Target | None
+    _target_rows: np.ndarray | None
 
     def __init__(
         self,
@@ -114,42 +124,21 @@ class Dataset(PickledWithoutCaches):
         unknown = set(feature_groups or {}) - set(features.names)
         if unknown:
             raise DataError(f"feature_groups names {sorted(unknown)[0]!r}, which is no feature")
-        self._hold(features, target, task, hierarchy, name, Remarks(doubts=doubts))
-        self.feature_groups: dict[str, str] = dict(feature_groups or {})
-
-    def _hold(
-        self,
-        features: Table,
-        target: Target | None,
-        task: str,
-        hierarchy: Hierarchy | None,
-        name: str,
-        remarks: Remarks,
-    ) -> None:
-        self.task = task
-        self.hierarchy = hierarchy
-        self.name = name
-        self.feature_groups = {}
-        self._remarks = remarks
-        self._given_groups: np.ndarray | None = None
-        self._all_features = features
-        self._feature_rows: np.ndarray | None = None
-        self._all_target = target
-        self._target_rows: np.ndarray | None = None
+        checked = Dataset._of_checked(features, target, task, hierarchy, name, Remarks(doubts=doubts))
+        self.__dict__.update(checked.__dict__, feature_groups=dict(feature_groups or {}))
 
     @classmethod
     def _of_checked(
-        cls,
-        features: Table,
-        target: Target | None,
-        task: str,
-        hierarchy: Hierarchy | None,
-        name: str,
-        remarks: Remarks,
+        cls, features: Table, target: Target | None, task: str, hierarchy: Hierarchy | None, name: str, remarks: Remarks
     ) -> Dataset:
         """A data set of cells that a reader has checked: they are finite or missing, and fit the target and task."""
         dataset = cls.__new__(cls)
-        dataset._hold(features, target, task, hierarchy, name, remarks)
+        dataset.task, dataset.hierarchy, dataset.name = task, hierarchy, name
+        dataset.feature_groups = {}
+        dataset._remarks = remarks
+        dataset._given_groups = None
+        dataset._all_features, dataset._feature_rows = features, None
+        dataset._all_target, dataset._target_rows = target, None
         return dataset
 
     def _view(self, **changes: Any) -> Dataset:
@@ -383,23 +372,10 @@ class Dataset(PickledWithoutCaches):
         'multi-target-regression'
         """
         table, target = self.features, self.target
-        cells = max(1, table.n_rows * table.n_columns)
-        facts: dict[str, Any] = {
-            "name": self.name,
-            "task": self.task,
-            "examples": self.n_examples,
-            "labelled": int(self.labelled.sum()),
-            "partly labelled": 0,
-            "features": self.n_features,
-            "numeric features": int((~table.is_nominal).sum()),
-            "nominal features": int(table.is_nominal.sum()),
-            "missing cells": table.n_missing,
-            "missing share": table.n_missing / cells,
-            "sparse": table.is_sparse,
-            "targets": self.n_targets,
-        }
+        facts = common_facts(self, table.is_nominal, int(self.labelled.sum()), table.n_missing)
+        facts |= {"partly labelled": 0, "sparse": table.is_sparse}
         if table.is_sparse:
-            facts["density"] = table.matrix.nnz / cells
+            facts["density"] = table.matrix.nnz / max(1, table.n_rows * table.n_columns)
         if target is not None:
             facts |= self._describe_target(target)
         return facts
@@ -434,6 +410,22 @@ class Dataset(PickledWithoutCaches):
         """
         groups = None if self._given_groups is None else (np.zeros(0) if self.groups is None else self.groups)
         return fingerprint_of(self.features, self.target, self.task, self.hierarchy, groups)
+
+
+def common_facts(data: Any, is_nominal: np.ndarray, n_labelled: int, n_missing: int) -> dict[str, Any]:
+    """Return what `describe` tells of data in memory and in parts."""
+    return {
+        "name": data.name,
+        "task": data.task,
+        "examples": data.n_examples,
+        "labelled": n_labelled,
+        "features": data.n_features,
+        "numeric features": int((~is_nominal).sum()),
+        "nominal features": int(is_nominal.sum()),
+        "missing cells": n_missing,
+        "missing share": n_missing / max(1, data.n_examples * data.n_features),
+        "targets": data.n_targets,
+    }
 
 
 def _n_values(y: Any) -> int:
@@ -518,22 +510,16 @@ def join_examples(parts: Sequence[Dataset]) -> Dataset:
 
 def _difference(first: Dataset, other: Dataset) -> str:
     """Why the parts cannot be joined, in words."""
-    if first.task != other.task:
-        return f"one is made for {first.task}, the other for {other.task}"
-    if first.feature_names != other.feature_names or first.features.levels != other.features.levels:
-        return "their features differ in names, order or levels"
-    dates = first.features.dates ^ other.features.dates
-    if dates:
-        return f"{min(dates)!r} holds dates in one, numbers in the other"
-    if first.features.is_sparse != other.features.is_sparse:
-        return "one is sparse, the other dense"
-    if first.hierarchy != other.hierarchy:
-        return "their hierarchies differ"
-    if first.target is None or other.target is None:
-        return "" if first.target is other.target else "one has a target, the other none"
-    if first.target.names != other.target.names or first.target.levels != other.target.levels:
-        return "their targets differ in names, order or levels"
-    return ""
+    a, b, y, z = first.features, other.features, first.target, other.target
+    compared = {
+        f"one is made for {first.task}, the other for {other.task}": first.task != other.task,
+        "their features differ in names, order, levels or dates": (a.names, a.levels, a.dates)
+        != (b.names, b.levels, b.dates),
+        "one is sparse, the other dense": a.is_sparse != b.is_sparse,
+        "their hierarchies differ": first.hierarchy != other.hierarchy,
+        "their targets differ in names, order or levels": (y and (y.names, y.levels)) != (z and (z.names, z.levels)),
+    }
+    return next((text for text, differ in compared.items() if differ), "")
 
 
 def fingerprint_of(

@@ -103,11 +103,7 @@ def read_input(
         warnings.warn(_NOTHING_KNOWN, DataWarning, stacklevel=caller_outside())
     how = "inferred" if task == "auto" and not isinstance(X, Dataset) else "given"
     logger.info(
-        "task: %s (%s); %d of %d examples labelled",
-        dataset.task,
-        how,
-        int(dataset.labelled.sum()),
-        dataset.n_examples,
+        "task: %s (%s); %d of %d examples labelled", dataset.task, how, int(dataset.labelled.sum()), dataset.n_examples
     )
     return dataset
 

@@ -147,6 +147,11 @@ class TextSource:
                 yield line, block
                 line += block.count(b"\n")
 
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (line number, line without its end)."""
+        for first_line, block in self.blocks():
+            yield from enumerate(block[:-1].decode("utf-8").split("\n"), start=first_line)
+
     def _check(self, block: bytes, first_line: int) -> None:
         """Raise an error about the first byte that is no text of the encoding."""
         if first_line == 1 and block.startswith(b"PK\x03\x04"):
@@ -170,38 +175,6 @@ class TextSource:
                 column=len(text.removeprefix("\ufeff")) + 1,
                 cure={"encoding": "cp1252"} if self.encoding == "utf-8" else None,
             ) from None
-
-
-class LineBlocks:
-    """Lines one by one from the start of a file, then the rest of it in blocks."""
-
-    def __init__(self, source: TextSource) -> None:
-        self._blocks = source.blocks()
-        self._line = 1
-        self._block = b""
-        self._at = 0
-
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield (line number, line without its end); what is not taken stays for `rest`."""
-        while True:
-            while self._at < len(self._block):
-                end = self._block.index(b"\n", self._at)
-                text = self._block[self._at : end].decode("utf-8")
-                number = self._line
-                self._at = end + 1
-                self._line += 1
-                yield number, text
-            following = next(self._blocks, None)
-            if following is None:
-                return
-            (self._line, self._block), self._at = following, 0
-
-    def rest(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the blocks of the lines not yet taken."""
-        if self._at < len(self._block):
-            yield self._line, self._block[self._at :]
-        self._block = b""
-        yield from self._blocks
 
 
 class BlockStream(io.RawIOBase):
@@ -293,10 +266,12 @@ class Content:
     notes: tuple[str, ...] = ()
     roles: Callable[[Content], Roles] | None = None
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.table.n_rows
+    @classmethod
+    def of_table(cls, path: Path, table: Table, **facts: Any) -> Content:
+        """The content of a file whose columns are all in a table, of undeclared kinds."""
+        levels = zip(table.names, table.levels, strict=True)
+        kinds = ("date" if n in table.dates else "numeric" if own is None else "nominal" for n, own in levels)
+        return cls(path, table.names, tuple(kinds), table, declared=False, **facts)
 
     def kind(self, name: str) -> str:
         """Return the kind of a column, by name."""
@@ -315,21 +290,6 @@ def unreadable(problem: Exception, what: str, path: Path) -> FileFormatError:
     """
     reason = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
     return FileFormatError(f"not {what} that can be read ({reason})", path=path)
-
-
-def column_kinds(table: Table) -> tuple[str, ...]:
-    """Return the kind of each column of a table: numeric, nominal or date.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.files import column_kinds
-    >>> from omnirank.data.table import Table
-    >>> column_kinds(Table.from_columns(["size", "kind"], [np.ones(1), np.zeros(1)], [None, ("a",)]))
-    ('numeric', 'nominal')
-    """
-    known = zip(table.names, table.levels, strict=True)
-    return tuple("date" if name in table.dates else "numeric" if lev is None else "nominal" for name, lev in known)
 
 
 def plain_name(path: Path) -> str:

@@ -126,31 +126,3 @@ def starts_with_units(rows: Sequence[Sequence[str]], missing: Container[str] = (
 
 def _is_mark(cell: str, missing: Container[str]) -> bool:
     return cell in missing or not cell.strip() or _MARKS.fullmatch(cell.strip()) is not None
-
-
-def decided_header(rows: Sequence[Sequence[str]]) -> bool | None:
-    """Return whether a first row of numbers and text holds names, None where it could be either.
-
-    It does where text stands over numbers, or its numbers are different years and the like; it does not where one of
-    its texts comes again.
-
-    Examples
-    --------
-    >>> from omnirank.data.header import decided_header
-    >>> decided_header([["site", "2019", "2020"], ["a", "1.5", "2"], ["b", "1", "3"]])
-    True
-    >>> decided_header([["5.1", "setosa"], ["4.9", "setosa"]])
-    False
-    >>> decided_header([["site", "kind"], ["a", "x"]]) is None
-    True
-    """
-    numbers = []
-    for first, *others in zip(*rows, strict=False):
-        if looks_like_number(first):
-            numbers.append(first.strip())
-        elif first in others:
-            return False
-        elif others and all(looks_like_number(cell) for cell in others if cell.strip()):
-            return True
-    different = len(set(numbers)) == len(numbers) > 1 and all(text.isdigit() for text in numbers)
-    return True if different else None

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.data.columns import code_numbers, is_frame, typed_table
@@ -357,8 +356,8 @@ def label_target(table: Table) -> Target:
         if levels is not None and not is_binary(levels):
             raise DataError(f"label {name!r} has the levels {levels[:5]}: a label is 0 or 1")
     _check_label_values(table)
-    if table.is_sparse:
-        return Target.labels(_sparse_labels(table), table.names)
+    if table.is_sparse and not any(levels and levels[0] in (1, "1") for levels in table.levels):
+        return Target.labels(table.matrix, table.names)
     values = np.empty((table.n_rows, table.n_columns))
     for i, levels in enumerate(table.levels):
         cells = table.column(i)
@@ -380,16 +379,6 @@ def _check_label_values(table: Table) -> None:
 
 def _is_odd_label(values: np.ndarray) -> np.ndarray:
     return ~(np.isnan(values) | (values == 0) | (values == 1))
-
-
-def _sparse_labels(table: Table) -> Any:
-    """Codes of nominal {0,1} columns are the values already, unless the domain starts with 1."""
-    swapped = [i for i, levels in enumerate(table.levels) if levels and levels[0] in (1, "1")]
-    if not swapped:
-        return table.matrix
-    parts = sparse.csc_array(1.0 - table.matrix[:, swapped].toarray())
-    kept = np.setdiff1d(np.arange(table.n_columns), swapped)
-    return sparse.hstack([table.matrix[:, kept], parts], format="csc")[:, np.argsort([*kept, *swapped])]
 
 
 def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:

@@ -43,7 +43,7 @@ class Reader(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-_TABLES = ("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "units", "nominal", *_ROLES)
+_TABLES = ("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "nominal", *_ROLES)
 _ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
 DELIMITED = Reader(read_delimited, ("separator", "encoding", *_TABLES))
 _SHEET = Reader(read_sheet, ("sheet", *_TABLES))
@@ -61,7 +61,7 @@ READERS = {
 # Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
 _READING = (
     *("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator"),
-    *("sheet", "skip", "decimal", "thousands", "censored", "units"),
+    *("sheet", "skip", "decimal", "thousands", "censored"),
 )
 # Endings of files that are no tables, and what to do with them.
 _NO_DATA = {
@@ -91,7 +91,6 @@ def load(
     thousands: str = "",
     missing: Sequence[str] = (),
     censored: str = "error",
-    units: str = "error",
     skip: int | None = None,
     sheet: str | int | None = None,
     encoding: str = "utf-8",
@@ -151,8 +150,6 @@ def load(
     censored : {"error", "missing", "limit", "half"}
         What a value below a limit of detection (``<0.01``) is: an error, a missing cell, the limit or half of it.
         Values above a limit (``>100``) are the limit in both cases.
-    units : {"error", "drop"}
-        What to do with units in cells (``1.2 kg``, ``5 %``).
     skip : int, optional
         Number of lines or rows above the table. By default titles there are an error that says how many they are.
     sheet : str or int, optional
@@ -336,6 +333,8 @@ def reader_of(path: Path, separator: str | None = None) -> Reader:
         return READERS[ending]
     if separator is not None:
         return DELIMITED
+    if ending in (".db", ".db3", ".sqlite", ".sqlite3"):
+        raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
     if ending in _NO_DATA:
         raise ParameterError(f"{path.name}: {_NO_DATA[ending].format(path=path)}")
     best = _separator_in(path)
@@ -363,8 +362,10 @@ def _existing(given: Any) -> Path:
         raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
     path = Path(given)
     if path.is_dir():
-        several = "omnirank features (RelationalFeatures) makes one table of several, om.open_shards one of its parts"
+        several = "RelationalDataset.from_folder reads several tables, om.open_shards one table in parts"
         raise DataError(f"{str(path)!r} is a folder: give one file of it; {several}")
+    if "://" in str(given):
+        raise DataError(f"{given!r} names a database: RelationalDataset.from_database reads it")
     if str(path) == "-":
         raise DataError("data are not read from the standard input: give a file")
     if not path.exists():

@@ -14,7 +14,7 @@ from scipy.io import loadmat
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError
 from omnirank.core.types import PathLike
 from omnirank.data.columns import table_from
-from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
+from omnirank.data.files import Content, read_whole, unreadable
 from omnirank.data.table import Table, is_sparse, numbered_names
 
 
@@ -55,7 +55,7 @@ def read_matlab(path: PathLike) -> Content:
     if "x" not in variables:
         raise FileFormatError(f"there is no variable X with the features, only: {', '.join(others[:10])}", path=path)
     table = _table(variables["x"], "x", path)
-    names, target, integers = table.names, tuple[str, ...](), frozenset[str]()
+    target, integers = tuple[str, ...](), frozenset[str]()
     if "y" in variables:
         y = variables["y"].toarray() if is_sparse(variables["y"]) else variables["y"]
         y = y.T if y.shape[0] == 1 != table.n_rows else y
@@ -66,17 +66,8 @@ def read_matlab(path: PathLike) -> Content:
         whole = y.dtype.kind in "biu" or np.array_equal(y, np.round(y), equal_nan=True)
         integers = frozenset(target if whole else ())
         table = table.beside(columns)
-    return Content(
-        path=path,
-        names=(*names, *target),
-        kinds=column_kinds(table),
-        table=table,
-        declared=False,
-        integers=integers,
-        target=target,
-        relation=plain_name(path),
-        notes=(f"variables besides X and Y are not read: {', '.join(others)}",) if others else (),
-    )
+    notes = (f"variables besides X and Y are not read: {', '.join(others)}",) if others else ()
+    return Content.of_table(path, table, integers=integers, target=target, notes=notes)
 
 
 def _table(values: Any, stem: str, path: Path) -> Table:

@@ -118,7 +118,7 @@ def load_model(path: PathLike) -> Any:
     path = Path(path)
     content = read_whole(path)
     if not content.startswith(_ZIP):
-        raise FileFormatError(f"not a model: model.save and omnirank fit write such files{_read_by(path)}", path=path)
+        raise FileFormatError("not a model: model.save and omnirank fit write such files", path=path)
     stored = StoredArrays(content, path, _FORMAT, _VERSIONS, "a model")
     header = JsonFields(stored.header, path)
     name = header.text("model")
@@ -134,13 +134,6 @@ def load_model(path: PathLike) -> Any:
         header.refuse(f"the model is malformed ({type(error).__name__}: {error})")
     stored.finish()
     return model
-
-
-def _read_by(path: Path) -> str:
-    """What reads a file that is no model, by its ending."""
-    if path.suffix == ".json":
-        return "; om.Ranking.load reads a ranking"
-    return "; om.load reads data" if path.suffix in (".csv", ".arff", ".parquet") else ""
 
 
 def _class_of(name: str) -> Any:
@@ -342,13 +335,8 @@ def variables_to_json(names: Sequence[str], levels: Sequence[Levels | None], wha
     """
     found = []
     for name, own in zip(names, levels, strict=True):
-        for level in own or ():
-            if not isinstance(level.item() if isinstance(level, np.generic) else level, str | bool | int | float):
-                raise DataTypeError(
-                    f"{what} {name!r} has levels of type {type(level).__name__}, which files of models do not hold: "
-                    "turn them into texts before fit"
-                )
-        found.append({"name": str(name), "levels": None if own is None else value_to_json(list(own), name)})
+        levels_of = None if own is None else value_to_json(list(own), f"a level of {what} {name!r}")
+        found.append({"name": str(name), "levels": levels_of})
     return found
 
 

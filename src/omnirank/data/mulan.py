@@ -106,8 +106,8 @@ def relation_with_labels(name: str, n_last: int) -> str:
     Examples
     --------
     >>> from omnirank.data.mulan import relation_with_labels
-    >>> relation_with_labels("birds: -C 19", 2), relation_with_labels("birds: -C 19", 0)
-    ('birds: -C -2', 'birds')
+    >>> relation_with_labels("birds: -C 19", 2), relation_with_labels("birds-weka.filters.x: -C 19", 0)
+    ('birds: -C -2', 'birds-filters.x')
     """
     name = name.replace(_FILTERS, "filters")
     while _MEKA.search(name):

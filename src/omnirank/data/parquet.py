@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
@@ -16,9 +17,9 @@ from omnirank.core.files import replacing
 from omnirank.core.types import PathLike
 from omnirank.data.columns import moments, table_from
 from omnirank.data.dataset import Dataset
-from omnirank.data.files import Content, column_kinds, plain_name, read_whole, unreadable
+from omnirank.data.files import Content, read_whole, unreadable
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import Table, rounded_places
+from omnirank.data.table import LARGEST_EXACT, Table
 from omnirank.data.target import Target
 
 _FORMAT = "omnirank-dataset"
@@ -75,25 +76,14 @@ def read_parquet(path: PathLike) -> Content:
         for name, levels in noted.get("levels", {}).items():
             frame[name] = pd.Categorical(frame[name], categories=levels)
         table = table_from(frame)
-        table = replace(table, rounded=table.rounded | rounded_names(arrow))
+        table = replace(table, rounded=table.rounded | rounded_names(arrow, table))
         facts = own_facts(noted, table.names)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
         raise FileFormatError(what, path=path) from None
-    plain_index = isinstance(frame.index, pd.RangeIndex)
-    return Content(
-        path=path,
-        names=table.names,
-        kinds=column_kinds(table),
-        table=table,
-        declared=False,
-        integers=frozenset(str(name) for name in frame.columns if frame[name].dtype.kind in "iu"),
-        label_order=facts["hierarchy"],
-        target=facts["target"],
-        task=facts["task"],
-        relation=plain_name(path),
-        notes=() if plain_index else (INDEX_NOTE,),
-    )
+    integers = frozenset(str(name) for name in frame.columns if frame[name].dtype.kind in "iu")
+    notes = () if isinstance(frame.index, pd.RangeIndex) else (INDEX_NOTE,)
+    return Content.of_table(path, table, integers=integers, notes=notes, **facts)
 
 
 def read_arrow(path: Path) -> Any:
@@ -120,12 +110,12 @@ def read_arrow(path: Path) -> Any:
     return arrow
 
 
-def rounded_names(arrow: Any) -> frozenset[str]:
-    """Return the names of the columns of integers that floats would change: pandas makes floats of those with nulls."""
+def rounded_names(arrow: Any, table: Table) -> frozenset[str]:
+    """Return names of columns of integers that floats do not tell apart; pandas makes floats of those with nulls."""
     pyarrow, _ = import_pyarrow()
-    integers = [field.name for field in arrow.schema if pyarrow.types.is_integer(field.type)]
-    cells = {name: arrow.column(name).drop_null().to_numpy(zero_copy_only=False) for name in integers}
-    return frozenset(name for name, values in cells.items() if len(rounded_places(values[:, None])))
+    integers = {field.name for field in arrow.schema if pyarrow.types.is_integer(field.type)}
+    numeric = [i for i, levels in enumerate(table.levels) if levels is None and table.names[i] in integers]
+    return frozenset(table.names[i] for i in numeric if (np.abs(table.column(i)) >= LARGEST_EXACT).any())
 
 
 def own_metadata(schema: Any) -> dict[str, Any]:
@@ -146,13 +136,13 @@ def own_metadata(schema: Any) -> dict[str, Any]:
 
 def own_facts(noted: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return target, task and hierarchy of the label columns, as `own_metadata` has them for columns of these names."""
-    facts: dict[str, Any] = {"target": (), "task": "auto", "hierarchy": None}
+    facts: dict[str, Any] = {"target": (), "task": "auto", "label_order": None}
     if noted:
         facts["target"] = tuple(names[names.index(name)] for name in noted["target"])
         facts["task"] = str(noted["task"])
     if noted.get("hierarchy") is not None:
         parents = tuple(tuple(int(p) for p in above) for above in noted["hierarchy"])
-        facts["hierarchy"] = Hierarchy(facts["target"], parents)
+        facts["label_order"] = Hierarchy(facts["target"], parents)
     return facts
 
 
@@ -210,7 +200,7 @@ def write_frame(frame: pd.DataFrame, path: PathLike, metadata: Mapping[bytes, by
     pyarrow, parquet = import_pyarrow()
     try:
         arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **(metadata or {})})
+        arrow = arrow.replace_schema_metadata({**arrow.schema.metadata, **(metadata or {})})
         buffer = io.BytesIO()
         parquet.write_table(arrow, buffer, write_page_checksum=True)  # else a changed byte is another value
     except (pyarrow.ArrowException, UnicodeEncodeError) as problem:

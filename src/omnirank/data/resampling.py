@@ -359,7 +359,7 @@ def _row_keys(table: Table, n_columns: int) -> np.ndarray:
 def _matrix_keys(matrix: Any, numbers: np.ndarray) -> np.ndarray:
     """Sums of hashes of the cells of each row, in columns of these numbers; that of 0 is 0."""
     found = np.zeros(matrix.shape[0], np.uint64)
-    of_column = _mixed(numbers.astype(np.uint64) + np.uint64(1)) | np.uint64(1)
+    of_column = _mixed(numbers.astype(np.uint64)) | np.uint64(1)
     if is_sparse(matrix):
         columns = matrix.tocsc()
         hashes = _hashes(columns.data) * np.repeat(of_column, np.diff(columns.indptr))

@@ -9,7 +9,7 @@ NaN is missing, and no 0 is stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,6 @@ Levels = tuple[Any, ...]
 # Kernels number rows by signed and stored cells by unsigned integers of 32 bits.
 _MOST_ROWS = 2**31 - 1
 _MOST_STORED = 2**32 - 1
-_BLOCK = 1 << 20
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
 _DIGITS = re.compile(r"\s*[+-]?[0-9]{16,309}\s*")
@@ -98,30 +97,22 @@ class Table(PickledWithoutCaches):
         The numeric cells are float32 where all numeric columns are, else float64.
         """
         names = tuple(names)
-        for name, column in zip(names, columns, strict=False):
-            if len(column) != len(columns[0]):
-                raise DataError(
-                    f"column {name!r} has {counted(len(column), 'cell')}, column {names[0]!r} has {len(columns[0])}"
-                )
         numeric = [c for c, lev in zip(columns, levels, strict=True) if lev is None]
         codes = [c for c, lev in zip(columns, levels, strict=True) if lev is not None]
         n_rows = len(columns[0]) if len(columns) else 0
         dtype = np.float32 if numeric and all(c.dtype == np.float32 for c in numeric) else np.float64
-        return cls(
-            names,
-            tuple(levels),
-            _stack(numeric, n_rows, dtype),
-            _stack(codes, n_rows, np.int32),
-        )
+        return cls(names, tuple(levels), _stack(numeric, n_rows, dtype), _stack(codes, n_rows, np.int32))
 
     @classmethod
     def from_numeric(cls, values: np.ndarray, names: Iterable[str] | None = None) -> Table:
         """Build a table of numeric columns only, without copying a float array."""
         n_rows, n_columns = values.shape
         names = default_names(n_columns) if names is None else tuple(names)
-        rounded = frozenset(names[i] for i in rounded_places(values))
+        wide = values.dtype.kind in "iu" and values.dtype.itemsize == 8
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
+        large = np.flatnonzero((np.abs(values) >= LARGEST_EXACT).any(axis=0)) if wide else ()
+        rounded = frozenset(names[i] for i in large)
         return cls(names, (None,) * n_columns, values, np.empty((n_rows, 0), np.int32), rounded=rounded)
 
     @classmethod
@@ -132,8 +123,8 @@ class Table(PickledWithoutCaches):
         csc = sparse.csc_array(matrix)
         n_rows, n_columns = csc.shape
         names = default_names(n_columns) if names is None else tuple(names)
-        places = rounded_places(csc.data)
-        rounded = frozenset(names[i] for i in np.searchsorted(csc.indptr, places, side="right") - 1)
+        large = np.flatnonzero(np.abs(csc.data.astype(np.float64)) >= LARGEST_EXACT) if csc.dtype.kind in "iu" else ()
+        rounded = frozenset(names[i] for i in np.searchsorted(csc.indptr, large, side="right") - 1)
         if csc.dtype not in (np.float32, np.float64):
             csc = csc.astype(np.float64)
         if not csc.has_canonical_format or not csc.data.all():
@@ -277,8 +268,8 @@ class Table(PickledWithoutCaches):
         if self.is_sparse:
             matrix = self._by_rows[rows].tocsc()
             empty = np.empty((matrix.shape[0], 0))
-            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix, self.dates)
-        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows], dates=self.dates, texts=self.texts)
+            return replace(self, numeric=empty, codes=empty.astype(np.int32), matrix=matrix)
+        return replace(self, numeric=self.numeric[rows], codes=self.codes[rows])
 
     @cached_property
     def _by_rows(self) -> Any:
@@ -440,7 +431,7 @@ def any_infinite(values: np.ndarray) -> bool:
     >>> any_infinite(np.array([[1.0, np.nan], [np.inf, 2.0]]))
     True
     """
-    return any(bool(np.isinf(block).any()) for block, total in _summed(values) if not np.isfinite(total))
+    return not np.isfinite(_sum(values)) and bool(np.isinf(values).any())
 
 
 def count_missing(values: np.ndarray) -> int:
@@ -453,60 +444,17 @@ def count_missing(values: np.ndarray) -> int:
     >>> count_missing(np.array([[1.0, np.nan], [np.inf, -np.inf]]))
     1
     """
-    return sum(int(np.count_nonzero(np.isnan(block))) for block, total in _summed(values) if np.isnan(total))
+    return int(np.count_nonzero(np.isnan(values))) if np.isnan(_sum(values)) else 0
 
 
-def count_non_zero(values: np.ndarray, enough: float) -> int:
-    """Return the number of cells that are not 0; where they are more than enough, some number beyond that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.table import count_non_zero
-    >>> count_non_zero(np.eye(3), enough=9)
-    3
-    """
-    found = 0
-    for block in _blocks(values):
-        found += int(np.count_nonzero(block))
-        if found > enough:
-            break
-    return found
-
-
-def _summed(values: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-    """Blocks with their sums: finite unless a cell is infinite, missing or near overflow."""
-    for block in _blocks(values):
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = float(block.sum())
-        yield block, total
-
-
-def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
-    """All cells in blocks; those that do not follow each other in memory in one."""
-    if not (values.flags.c_contiguous or values.flags.f_contiguous):
-        yield values
-        return
-    cells = values.ravel(order="A")
-    for first in range(0, len(cells), _BLOCK):
-        yield cells[first : first + _BLOCK]
-
-
-def any_rounded(numbers: Iterable[int]) -> bool:
-    """Whether a float would change one of these numbers.
-
-    Examples
-    --------
-    >>> from omnirank.data.table import any_rounded
-    >>> any_rounded([2**53, 2**60]), any_rounded([2**53 + 1])
-    (False, True)
-    """
-    sizes = (abs(number) for number in numbers)
-    return any(size > LARGEST_EXACT and size % (1 << (size.bit_length() - 53)) for size in sizes)
+def _sum(values: np.ndarray) -> float:
+    """Finite unless a cell is infinite, missing or near overflow: found faster than these, without memory."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(values.sum())
 
 
 def any_text_rounded(texts: Iterable[str]) -> bool:
-    """Whether a float would change one of the numbers that are written as digits only.
+    """Whether one of the texts is a whole number, written as digits only, beyond those that floats tell apart.
 
     Examples
     --------
@@ -514,26 +462,7 @@ def any_text_rounded(texts: Iterable[str]) -> bool:
     >>> any_text_rounded(["9007199254740993"]), any_text_rounded(["9.007199254740993e15", "1"])
     (True, False)
     """
-    return any_rounded(int(text) for text in texts if _DIGITS.fullmatch(text))
-
-
-def rounded_places(integers: np.ndarray) -> np.ndarray:
-    """Return the positions of those integers, along the last axis, that floats would change.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.table import rounded_places
-    >>> rounded_places(np.array([[1, 2**53 + 1], [1, 2]])).tolist()
-    [1]
-    """
-    if integers.dtype.kind not in "iu" or integers.dtype.itemsize < 8 or not integers.size:
-        return np.empty(0, np.intp)
-    if integers.max() <= LARGEST_EXACT and integers.min() >= -LARGEST_EXACT:
-        return np.empty(0, np.intp)
-    large = (integers > LARGEST_EXACT) | (integers < -LARGEST_EXACT)
-    where = np.unique(np.nonzero(large)[-1])
-    return np.array([i for i in where if any_rounded(integers[..., i][large[..., i]].ravel().tolist())], np.intp)
+    return any(_DIGITS.fullmatch(text) and abs(int(text)) > LARGEST_EXACT for text in texts)
 
 
 def refuse_rounded(table: Table, what: str = "column") -> None:

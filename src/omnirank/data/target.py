@@ -114,11 +114,7 @@ class Target(PickledWithoutCaches):
         else:
             values = np.concatenate([target.dense() for target in targets])
         return cls(
-            first.names,
-            first.levels,
-            values,
-            np.concatenate([target.labelled for target in targets]),
-            first.is_labels,
+            first.names, first.levels, values, np.concatenate([target.labelled for target in targets]), first.is_labels
         )
 
     # -- shape --------------------------------------------------------------------------------------

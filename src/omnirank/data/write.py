@@ -26,7 +26,6 @@ from omnirank.data.target import Target
 _ROWS = 1000
 _INSTEAD = "write .arff or .parquet"
 LABEL_LEVELS = ("0", "1")
-_LARGEST_PLAIN = 1e15
 
 
 def write_arff(data: Dataset | Table, path: PathLike, *, relation: str | None = None) -> None:
@@ -172,9 +171,7 @@ def _numbers(values: np.ndarray, name: str) -> list[str]:
 def _number(value: float) -> str:
     if value != value:
         return "?"
-    if value.is_integer() and abs(value) < _LARGEST_PLAIN:
-        return str(int(value))
-    return repr(value)
+    return repr(value).removesuffix(".0")
 
 
 # -- CSV ------------------------------------------------------------------------------------------------

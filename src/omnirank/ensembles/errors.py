@@ -13,7 +13,7 @@ from omnirank.data.table import is_sparse
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.scores import ERRORS, check_error
 from omnirank.measures.table import Measure, first_largest, reaches
-from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.columns import PrototypeColumns, variances_of
 from omnirank.tasks.measuring import measure, measure_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import one_leaf, routing_tests
@@ -231,13 +231,7 @@ def _majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: 
 
 def weighted_impurities(columns: PrototypeColumns, weight: np.ndarray) -> np.ndarray:
     """Return the weighted variance of each number, in its unit, and the Gini index of each class in training."""
-    variance = np.zeros(columns.n_columns)
-    for c, cells in enumerate(columns.scaled(columns.dense()).T):
-        known = ~np.isnan(cells)
-        cells, own = cells[known], weight[known]
-        if len(cells) and (cells != cells[0]).any():
-            variance[c] = np.average((cells - np.average(cells, weights=own)) ** 2, weights=own)
-    impurity = np.bincount(columns.variable, variance, columns.n_variables)
+    impurity = np.bincount(columns.variable, variances_of(columns, weight), columns.n_variables)
     single = np.bincount(columns.variable, minlength=columns.n_variables) == 1
     halved = single & np.array([levels is not None for levels in columns.levels], bool)
     return np.where(halved, 2 * impurity, impurity)

@@ -34,7 +34,7 @@ from omnirank.ensembles.predictor import (
     tree_grower,
     weighted_data,
 )
-from omnirank.ensembles.run import AskedLevel, DealtSamples, Limits, SampleTask, TreeRun, WholeData, growing_samples
+from omnirank.ensembles.run import AskedLevel, DealtSamples, Limits, SampleTask, growing_samples, grown_samples
 from omnirank.ensembles.supervision import Supervision, ToFit, check_feature_weights
 from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.shards.summary import ColumnSummary
@@ -371,21 +371,12 @@ class Forest(Explaining, PCTPredictor):
         training = self._training(X, y, sample_weight, rules, entropy)
         if training.columns.is_constant:
             self._warn_of_constant(training.columns.names)
-        samples = WholeData(training.data, self.n_jobs)
-        asked = AskedLevel(training.level.level, None, rules, self._to_fit(training.whole.task))
-        run = self._run(samples, asked)
-        with run.begun():
-            (self.trees_,) = run.results()
+        grow = tree_grower(training.data, replace(rules, supervision=training.level.level), None)
+        self.trees_ = run_parallel(grow, range(int(self.n_trees)), self.n_jobs, description="growing trees")
         self._clear_out_of_bag()
         if self.oob_score:
-            self._predict_out_of_bag(training, getattr(samples.grow, "plan", None))
+            self._predict_out_of_bag(training, getattr(grow, "plan", None))
         return self
-
-    def _run(self, samples: WholeData | DealtSamples, asked: AskedLevel) -> TreeRun:
-        def work(level: Supervision, dealt: Any) -> _TreeWork:
-            return _TreeWork(asked.rules, level)
-
-        return TreeRun(samples, asked, work, Limits(int(self.n_trees)))
 
     def _fit_parts(self: ForestSelf, data: ShardedDataset, rules: GrowingRules, entropy: int) -> ForestSelf:
         """Grow the trees on random samples of data in parts.
@@ -404,14 +395,15 @@ class Forest(Explaining, PCTPredictor):
         dealt = DealtSamples(data, samples, growing, self.n_jobs)
         columns = GrowingData(data.example, entropy).target_columns(rules)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, self._to_fit(data.task))
-        run = self._run(dealt, asked)
-        with run.begun():
-            (self.trees_,) = run.results()
+        limits = Limits(int(self.n_trees))
+        with dealt.ready(asked, limits) as level:
+            work = _TreeWork(rules, level)
+            (self.trees_,) = grown_samples(dealt, work, limits)
             self._clear_out_of_bag()
-            self._note_level(run.level)
+            self._note_level(level)
             self._note_parts(data, columns)
             if self.oob_score:
-                self.oob_error_ = self._error_in_parts(dealt, run, rules)
+                self.oob_error_ = self._error_in_parts(dealt, work)
         return self
 
     def _note_parts(self, data: ShardedDataset, columns: PrototypeColumns) -> None:
@@ -426,15 +418,15 @@ class Forest(Explaining, PCTPredictor):
         if all(summaries[name].n_values < 2 for name in target.names):
             self._warn_of_constant(target.names)
 
-    def _error_in_parts(self, dealt: DealtSamples, run: TreeRun, rules: GrowingRules) -> float:
+    def _error_in_parts(self, dealt: DealtSamples, work: _TreeWork) -> float:
         """Return the error on the rows of the first sample, which are a random sample of all.
 
         A row is predicted by the trees that have not seen it: those of the sample whose bag it is not in, and those of
         other samples, but for samples that have the same labelled rows.
         """
         rows, data, samples = dealt.rows(0), dealt.sample(0), dealt.samples
-        training = Training.of(rows, self._with_class_weight(rows, None), data, rules, run.level)
-        plan = getattr(run.work.prepare(data), "plan", None)
+        training = Training.of(rows, self._with_class_weight(rows, None), data, work.rules, work.level)
+        plan = getattr(work.prepare(data), "plan", None)
         shared = samples.n_labelled or samples.n_samples
         seen = np.zeros((len(self.trees_), rows.n_examples), bool)
         for i in range(len(self.trees_)):

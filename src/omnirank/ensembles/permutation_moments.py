@@ -37,13 +37,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.data.table import Table
-from omnirank.ensembles.root_credit import value_blocks
+from omnirank.ensembles.root_credit import OrderedRows
 
 # Cells of the sums that are held at once.
 _MOST_CELLS = 2**20
-# Pairs of examples of which third and fourth powers are summed; of more, evenly spaced examples stand for all.
-_MOST_PAIRS = 2**24
+# Sums of powers over pairs of examples are sums of products of columns, where few columns count (with two more), and
+# where no digits are lost: squares are more than this share of the squared trace.
+_MOST_FACTORS = 18
+_NOTHING_LOST = 1e-6
+# Elsewhere so many pairs are summed; of more, evenly spaced examples stand for all.
+_MOST_PAIRS = 2**22
 # Share of the squared trace of a kernel: less is rounding, where no two examples differ from two others.
 _ROUNDING = 1e-12
 # Graphs of three edges: index patterns, vertices, and factors of the sum of cubes and of the trace.
@@ -74,12 +77,12 @@ class Kernel(NamedTuple):
         return Kernel(*(values[places] for values in self))
 
 
-def permutation_moments(table: Table, target: np.ndarray, owner: np.ndarray) -> np.ndarray:
+def permutation_moments(rows: OrderedRows, target: np.ndarray, owner: np.ndarray) -> np.ndarray:
     """Return standard deviation, skewness and excess kurtosis (this part) of each credit: an array (3, features).
 
     Parameters
     ----------
-    table : Table
+    rows : OrderedRows
         The features of the rows that are permuted.
     target : ndarray (rows, columns)
         The clustering columns, weighed and centred.
@@ -91,8 +94,9 @@ def permutation_moments(table: Table, target: np.ndarray, owner: np.ndarray) -> 
     >>> import numpy as np
     >>> from omnirank.data.table import Table
     >>> from omnirank.ensembles.permutation_moments import permutation_moments
+    >>> from omnirank.ensembles.root_credit import OrderedRows
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]), np.array([-1.5, -0.5, 0.5, 1.5])
-    >>> permutation_moments(Table.from_numeric(X), y[:, None], np.array([-1]))[0].round(3)
+    >>> permutation_moments(OrderedRows(Table.from_numeric(X)), y[:, None], np.array([-1]))[0].round(3)
     array([0.567, 1.7  ])
     """
     largest = np.abs(target).max(initial=0.0)
@@ -106,8 +110,8 @@ def permutation_moments(table: Table, target: np.ndarray, owner: np.ndarray) -> 
     # of features without ties and missing cells first, so that their places are 0
     patterns = {(False, np.ones(n, np.int64).tobytes()): 0}
     masks = {(np.packbits(np.ones(n, bool)).tobytes(), -1): 0}
-    places = np.zeros((2, table.n_columns), np.int64)
-    for values in value_blocks(table, max(1, _MOST_CELLS // max(n, 1))):
+    places = np.zeros((2, rows.table.n_columns), np.int64)
+    for values in rows:
         own = np.isin(values.features, owned)
         for j in np.flatnonzero(_tied(values, n) | own):
             counts, known = _counts(values, int(j), n)
@@ -243,9 +247,10 @@ def _target_kernels(target: np.ndarray, owner: np.ndarray, masks: Collection[tup
     known = np.array([np.frombuffer(mask, np.uint8) for mask, _ in masks])
     features = np.array([feature for _, feature in masks])
     rows = np.unique(np.linspace(0, n - 1, min(n, max(64, _MOST_PAIRS // max(n * len(known), 1)))).astype(np.int64))
+    width = n_columns + max(len(rows), n_columns * n_columns // 2)
     sums = [
         _target_sums(target, np.unpackbits(known[some], axis=1, count=n).astype(bool), counted, rows)
-        for some in np.array_split(np.arange(len(known)), len(known) * n * (n_columns + len(rows)) // _MOST_CELLS + 1)
+        for some in np.array_split(np.arange(len(known)), len(known) * n * width // _MOST_CELLS + 1)
         if len(some)
         for counted in [(owner < 0) | (owner != features[some, None])]
     ]
@@ -266,15 +271,42 @@ def _target_sums(target: np.ndarray, known: np.ndarray, counted: np.ndarray, sam
     s, q = c.sum(axis=1), (c**2).sum(axis=1)
     rows = np.einsum("mic,mic->mi", u @ across, u) + n[:, None] * c**2 + q[:, None] + 2 * c * s[:, None]
     rows = np.where(known, rows + 2 * np.einsum("mic,mc->mi", u, mass) - d**2, 0.0)
-    pairs = u[:, sample] @ u.transpose(0, 2, 1) + c[:, sample, None] + c[:, None, :]
-    pairs[~(known[:, sample, None] & known[:, None, :])] = 0.0
-    pairs[:, np.arange(len(sample)), sample] = 0.0
-    scale = n / np.maximum(known[:, sample].sum(axis=1), 1)
-    squared = pairs**2
-    cubes, fourths = (scale * np.einsum("mij,mij->m", squared, x) for x in (pairs, squared))
+    # pairs have the products of the rows of two matrices
+    pairs = np.concatenate([u, c[:, :, None], known[:, :, None]], axis=2)
+    if pairs.shape[2] <= _MOST_FACTORS and (rows.sum(axis=1) > _NOTHING_LOST * own.sum(axis=1) ** 2).all():
+        cubes, fourths = _powers(pairs) - [(d**3).sum(axis=1), (d**4).sum(axis=1)]
+    else:
+        cubes, fourths = _sampled_powers(pairs, known, sample)
     trace = np.einsum("mcd,mdc->m", across @ across, across) + 3 * n * (mass**2).sum(axis=1)
     trace += 2 * s**3 + 6 * s * n * q - (3 * d * rows + d**3).sum(axis=1)
     return _sums(n, rows.sum(axis=1), cubes, fourths, (rows**2).sum(axis=1), trace, own.sum(axis=1))
+
+
+def _powers(x: np.ndarray) -> np.ndarray:
+    """Sums of third and fourth powers of the products of all pairs of rows of x and x with its last columns swapped.
+
+    They are products of sums over rows: the square of a product of two rows is one of their products of two columns.
+    """
+    n_columns = x.shape[2]
+    first, second = np.triu_indices(n_columns)
+    swapped = np.r_[: n_columns - 2, n_columns - 1, n_columns - 2]
+    number = np.empty((n_columns, n_columns), np.int64)
+    number[first, second] = number[second, first] = np.arange(len(first))
+    other, times = number[swapped[first], swapped[second]], 2.0 - (first == second)
+    squares = x[:, :, first] * x[:, :, second]
+    cubes, fourths = (squares.transpose(0, 2, 1) @ y for y in (x, squares))
+    cubes *= times[:, None] * cubes[:, other][:, :, swapped]
+    fourths *= times[:, None] * times * fourths[:, other][:, :, other]
+    return np.array([cubes.sum(axis=(1, 2)), fourths.sum(axis=(1, 2))])
+
+
+def _sampled_powers(x: np.ndarray, known: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    """The same sums over pairs of different rows, one of them in a sample that stands for all."""
+    products = x[:, sample] @ np.concatenate([x[..., :-2], x[..., :-3:-1]], axis=2).transpose(0, 2, 1)
+    products[:, np.arange(len(sample)), sample] = 0.0
+    scale = known.sum(axis=1) / np.maximum(known[:, sample].sum(axis=1), 1)
+    squares = products**2
+    return np.array([scale * np.einsum("mij,mij->m", squares, y) for y in (products, squares)])
 
 
 def _moments(a: Kernel, b: Kernel) -> np.ndarray:

@@ -18,10 +18,18 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.layout import LaidOut, feature_kind, grows_on_cells, lay_out, non_zero_cells
+from omnirank.trees.layout import (
+    LaidOut,
+    clustering_space,
+    constant_space,
+    feature_kind,
+    grows_on_cells,
+    lay_out,
+    non_zero_cells,
+    two_part_space,
+)
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
-from omnirank.trees.space import clustering_space, constant_space, two_part_space
 from omnirank.trees.tree import Tree, routed_cells, tree_from_grown
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")

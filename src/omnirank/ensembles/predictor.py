@@ -107,6 +107,8 @@ class PCTPredictor(Hinting, SavedModel, BaseEstimator):
         check_parameters(self)
         X = in_memory(X)
         name = type(self).__name__
+        if hasattr(X, "refuse_as_one"):  # several tables
+            X.refuse_as_one()
         if y is None and not isinstance(X, Dataset):
             raise DataError(f"{name} requires y to be passed, but the target y is None")
         hierarchy = getattr(self, "hierarchy", None)

@@ -36,9 +36,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.data.table import Table
+from omnirank.trees.layout import in_order
 
-# Cells of the sums that are held at once.
-_MOST_CELLS = 2**13
+# Cells that are ordered at once, and cells of which the order is kept.
+_MOST_CELLS, _MOST_KEPT = 2**16, 2**21
 # Columns of which sums are held at once.
 _MOST_COLUMNS = 8
 
@@ -89,16 +90,16 @@ class RootCredit(NamedTuple):
 
 
 def root_credit(
-    table: Table, weight: np.ndarray, judges: Judges, groups: np.ndarray, n_variables: int = 0, n_places: int = 0
+    rows: OrderedRows, weight: np.ndarray, judges: Judges, groups: np.ndarray, n_variables: int = 0, n_places: int = 0
 ) -> RootCredit:
     """Return the credit of each feature.
 
     Parameters
     ----------
-    table : Table
+    rows : OrderedRows
         The features.
     weight : ndarray (examples,)
-        Weights of the examples.
+        Weights of the examples, all positive.
     judges : Judges
         Columns of the clustering space.
     groups : ndarray (examples,)
@@ -112,31 +113,30 @@ def root_credit(
     --------
     >>> import numpy as np
     >>> from omnirank.data.table import Table
-    >>> from omnirank.ensembles.root_credit import Judges, root_credit
+    >>> from omnirank.ensembles.root_credit import Judges, OrderedRows, root_credit
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]), np.array([-1.5, -0.5, 0.5, 1.5])
     >>> judges = Judges(y[:, None], np.array([-1]), np.array([0]))
-    >>> root_credit(Table.from_numeric(X), np.ones(4), judges, np.arange(4)).row.round(3)
+    >>> root_credit(OrderedRows(Table.from_numeric(X)), np.ones(4), judges, np.arange(4)).row.round(3)
     array([ 0.778, -0.667])
     """
     from omnirank.ensembles.kernels.root_credit import Columns, Room, add_credit
 
-    used = np.flatnonzero(weight > 0)
-    table = table if len(used) == len(weight) else table.take(used)
-    u = judges.values if len(used) == len(weight) else judges.values[used]
-    w, groups = weight[used].astype(np.float64), groups[used]
+    u, w = judges.values, weight.astype(np.float64)
     places, grouped = groups % max(n_places, 1), _grouped(groups)
-    (n, n_columns), n_features = u.shape, table.n_columns
+    (n, n_columns), n_features = u.shape, rows.table.n_columns
     width = min(n_columns, _MOST_COLUMNS)
     room = Room(
         weight=np.zeros(n + 1),
         sums=np.zeros((n + 1, width)),
         squares=np.zeros((n + 1, width)),
         directions=np.zeros((n + 1 if n_places else 0, width)),
+        opened=np.full(n + 2, np.nan),
         step=np.zeros(n + 1),
         share=np.zeros(n + 1),
         parts=np.zeros((3, n + 2)),
         centre=np.zeros(width),
         silent=np.zeros(width, bool),
+        left=np.zeros(width),
         totals=np.zeros(width),
         value=np.zeros(n, np.int64),
         count=np.zeros(n + 2, np.int64),
@@ -149,7 +149,7 @@ def root_credit(
     parts = [np.zeros((2, n_features, min(width, n_columns - start))) for start in starts]
     n_values = np.ones(n_features, np.int64)
     by_example = np.zeros((n_features if n_places else 0, n_places))
-    for values in value_blocks(table, max(1, _MOST_CELLS // max(n, 1))):
+    for values in rows:
         for start, part in zip(starts, parts, strict=True):
             own = np.ascontiguousarray(u[:, start : start + width])
             sums = np.array([own.sum(axis=0), np.einsum("ij,ij->j", own, own), w @ own])
@@ -160,7 +160,7 @@ def root_credit(
     if n_variables:
         np.add.at(split, judges.variable, credit.T)
     return RootCredit(
-        credit.sum(axis=1), split, by_example, chances.sum(axis=1), np.where(table.is_nominal, -n_values, n_values)
+        credit.sum(axis=1), split, by_example, chances.sum(axis=1), np.where(rows.table.is_nominal, -n_values, n_values)
     )
 
 
@@ -175,28 +175,47 @@ def _grouped(groups: np.ndarray) -> Any:
     return Grouped(rows[np.argsort(group[rows], kind="stable")], starts, group)
 
 
-def value_blocks(table: Table, width: int) -> Iterator[Any]:
-    """Yield examples by their values of each feature, some features at a time; of sparse ones those that are not 0."""
-    for start in range(0, table.n_columns, width):
-        features = np.arange(start, min(start + width, table.n_columns))
-        nominal = table.is_nominal[features]
-        if table.is_sparse:
-            yield _of_cells(table, features, nominal)
-        else:
-            for kind in (False, True):
-                if (nominal == kind).any():
-                    yield _of_table(table, features[nominal == kind], kind)
+class OrderedRows:
+    """Rows by their values of each feature, in blocks of features; kept where they take little memory.
+
+    Parameters
+    ----------
+    table : Table
+        The features.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._all = np.arange(table.n_columns)
+        self._kept = None
+        self._kept = list(self) if table.n_rows * table.n_columns <= _MOST_KEPT else None
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield blocks of all features."""
+        return self.of(self._all)
+
+    def of(self, features: np.ndarray) -> Iterator[Any]:
+        """Yield blocks of some features, of sparse ones the cells that are not 0."""
+        if self._kept is not None and len(features) == len(self._all):
+            yield from self._kept
+            return
+        width = max(1, _MOST_CELLS // max(self.table.n_rows, 1))
+        for some in np.split(features, range(width, len(features), width)):
+            nominal = self.table.is_nominal[some]
+            if self.table.is_sparse:
+                yield _of_cells(self.table, some, nominal)
+            else:
+                for kind in (False, True):
+                    if (nominal == kind).any():
+                        yield _of_table(self.table, some[nominal == kind], kind)
 
 
 def _of_table(table: Table, features: np.ndarray, nominal: bool) -> Any:
     from omnirank.ensembles.kernels.root_credit import Values
 
-    cells = (table.codes if nominal else table.numeric)[:, table.slots[features]].T
-    missing = cells < 0 if nominal else np.isnan(cells)
-    cells = np.where(missing, np.iinfo(np.int32).max if nominal else np.inf, cells)
-    order = np.argsort(cells, axis=1)
-    cells = np.take_along_axis(cells, order, axis=1)
-    n_known = (~missing).sum(axis=1)
+    cells = np.ascontiguousarray((table.codes if nominal else table.numeric)[:, table.slots[features]].T)
+    order, cells = in_order(np.where(cells < 0, np.nan, cells) if nominal else cells)
+    n_known = cells.shape[1] - np.isnan(cells).sum(axis=1)
     new = np.ones(cells.shape, bool)
     new[:, 1:] = cells[:, 1:] != cells[:, :-1]
     starts = np.arange(len(features) + 1) * cells.shape[1]

@@ -19,13 +19,12 @@ from omnirank.core.parallel import on_cluster, progress, run_parallel, worker_co
 from omnirank.core.ranking.accumulators import ConfirmedMeans, MeanAccumulator
 from omnirank.core.text import counted
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.p_values import ExampleSums, RootSums
+from omnirank.ensembles.p_values import SHARES, ExampleSums, RootSums
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import SCORES, FeatureScores, ScoreOptions, TreeScorer
 from omnirank.ensembles.supervision import Supervision, ToFit, resolve_level, settled_supervision
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.dealing import DealtRows, deal_rows
-from omnirank.shards.folders import scratch_folder
+from omnirank.shards.dealing import DealtRows, deal_rows, scratch_folder
 from omnirank.shards.samples import AT_ONCE, Samples, row_bytes, samples_within
 
 # n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
@@ -100,14 +99,7 @@ def reliability(scores: np.ndarray, errors: np.ndarray) -> float:
     return float(1 - np.mean(errors**2) / spread) if spread > 0 else 1.0
 
 
-# -- what is done with a sample ---------------------------------------------------------------------------------
-
-
 # -- sums of scores ---------------------------------------------------------------------------------------------
-
-
-# Shares of the error of the tests at the root, below it and in pairs.
-_SHARES = (0.7, 0.15, 0.15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +198,7 @@ class ScoreSums:
         at_root = RootSums.p_values(self.at_root[name], scores.count)
         in_pairs = RootSums.p_values_in_pairs(self.at_root[name])
         further = np.where(below.squares() > 0, further, np.nan)
-        tests = (p / share for p, share in zip((at_root, further, in_pairs), _SHARES, strict=True))
+        tests = (p / share for p, share in zip((at_root, further, in_pairs), SHARES, strict=True))
         return np.fmin.reduce([np.ones(len(at_root)), *tests])
 
     def state(self, name: str) -> MeanAccumulator | ConfirmedMeans:
@@ -226,7 +218,33 @@ class ScoreSums:
             root += n_trees / below.count * getattr(credit, part)
             more = np.abs(credit.n_values) > np.abs(n_values)
             n_values = np.where(more, credit.n_values, n_values)
+        root *= noise_factors(n_values)
         return ConfirmedMeans(below.count, below.mean, below.m2, root, genie3.mean, genie3.m2, value_kinds(n_values))
+
+
+def noise_factors(n_values: np.ndarray) -> np.ndarray:
+    """Return by what credit at the root is multiplied, so that noise of any kind varies as numbers of many values do.
+
+    By chance, credit has a variance proportional to the sum of the squared eigenvalues of a feature's kernel, whose
+    trace is 1. k levels have k - 1 equal ones. Numbers of m values, as frequent as each other, have those of discrete
+    Legendre polynomials, m / (m - 1) / (j (j + 1)) for j < m.
+
+    Parameters
+    ----------
+    n_values : ndarray (features,)
+        How many values features have; negative for levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.run import noise_factors
+    >>> noise_factors(np.array([10_000, 3, 2, -2, -50])).round(2).tolist()
+    [1.0, 0.68, 0.54, 0.54, 3.77]
+    """
+    size = np.maximum(np.abs(n_values), 2).astype(np.int64)
+    j = np.arange(1.0, size.max(initial=2))
+    of_numbers = (size / (size - 1)) ** 2 * np.cumsum((j * (j + 1)) ** -2)[size - 2]
+    return np.sqrt((np.pi**2 / 3 - 3) / np.where(n_values < 0, 1 / (size - 1), of_numbers))
 
 
 def value_kinds(n_values: np.ndarray) -> np.ndarray:
@@ -370,9 +388,6 @@ class AskedLevel:
         return resolve_level(self.supervision, self.feature_weights, data, self.rules, self.to_fit)
 
 
-MakeWork = Callable[[Supervision, "Samples | None"], Work]
-
-
 class WholeData:
     """All examples in memory, as the one sample of a run.
 
@@ -385,30 +400,27 @@ class WholeData:
     """
 
     n_samples = 1
+    samples = None
 
     def __init__(self, data: GrowingData, n_jobs: int | None) -> None:
         self.data, self.n_jobs = data, n_jobs
-        self.grow: Callable[[int], Any] | None = None
-
-    def sample(self, number: int) -> GrowingData:
-        """Return the examples."""
-        return self.data
+        self._grow: Callable[[int], Any] | None = None
 
     @contextmanager
-    def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
-        """Yield the level of supervision and the work."""
+    def ready(self, asked: AskedLevel, limits: Limits) -> Iterator[Supervision]:
+        """Yield the level of supervision."""
         level, data = asked.of(self.data)
         self.data = data.at_level(level.level)
         n_left_out = data.dataset.n_examples - self.data.dataset.n_examples
         if n_left_out:
             logger.info("%d unlabelled examples are not used", n_left_out)
-        yield level, make_work(level, None)
+        yield level
 
     def results(self, work: Work, tasks: Sequence[SampleTask], before: Mapping[int, Any]) -> dict[int, Any]:
         """Return the result with these trees."""
-        self.grow = self.grow or work.prepare(self.data)
+        self._grow = self._grow or work.prepare(self.data)
         (task,) = tasks
-        return {0: work.extended(self.grow, task, self.n_jobs, before.get(0))}
+        return {0: work.extended(self._grow, task, self.n_jobs, before.get(0))}
 
 
 class DealtSamples:
@@ -454,11 +466,8 @@ class DealtSamples:
         return replace(self._growing(self.rows(number), self.n_jobs), feature_weights=self._weights)
 
     @contextmanager
-    def ready(self, asked: AskedLevel, make_work: MakeWork, limits: Limits) -> Iterator[tuple[Supervision, Work]]:
-        """Yield the level of supervision, that of a sample where the data have to tell it, and the work.
-
-        Rows are dealt out meanwhile.
-        """
+    def ready(self, asked: AskedLevel, limits: Limits) -> Iterator[Supervision]:
+        """Yield the level of supervision, that of a sample where the data have to tell it; rows are dealt out then."""
         data = self.source
         level = settled_supervision(asked.supervision, data.n_targets > 0, data.n_labelled == data.n_examples)
         if level is not None and level.level < 1 and asked.feature_weights is not None:
@@ -470,7 +479,7 @@ class DealtSamples:
             self._dealt = deal_rows(data, self.samples, needed, folder, self.n_jobs)
             if level is None:
                 level = self._level_of_sample(asked)
-            yield level, make_work(level, self.samples)
+            yield level
         self._dealt = None
 
     def _level_of_sample(self, asked: AskedLevel) -> Supervision:
@@ -550,51 +559,28 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
 # -- the run ----------------------------------------------------------------------------------------------------
 
 
-class TreeRun:
-    """One run: it resolves the level of supervision, and grows trees up to the limits.
+def grown_samples(
+    samples: WholeData | DealtSamples, work: Work, limits: Limits, has_converged: Callable[[Any], bool] = bool
+) -> Iterator[Any]:
+    """Grow trees up to the limits; yield the result of all trees so far at each stop.
 
     Parameters
     ----------
     samples : WholeData or DealtSamples
-        The examples.
-    asked : AskedLevel
-        What was asked for as the level of supervision.
-    make_work : callable
-        Makes the work of a level of supervision and of the samples (None: there is one).
+        The examples, ready.
+    work : Work
+        What is done with them.
     limits : Limits
         How many trees there may be.
     has_converged : callable
         Tells from a result whether ``n_trees="auto"`` needs no more trees.
     """
-
-    level: Supervision
-    work: Work
-
-    def __init__(
-        self,
-        samples: WholeData | DealtSamples,
-        asked: AskedLevel,
-        make_work: MakeWork,
-        limits: Limits,
-        has_converged: Callable[[Any], bool] = bool,
-    ) -> None:
-        self.samples, self.limits = samples, limits
-        self._asked, self._make_work, self._has_converged = asked, make_work, has_converged
-
-    @contextmanager
-    def begun(self) -> Iterator[TreeRun]:
-        """Resolve the level of supervision, and have the samples ready meanwhile."""
-        with self.samples.ready(self._asked, self._make_work, self.limits) as (self.level, self.work):
-            yield self
-
-    def results(self) -> Iterator[Any]:
-        """Grow trees; yield the result of all trees so far at each stop."""
-        n_samples, grown = self.samples.n_samples, 0
-        results: dict[int, Any] = {}
-        for stop in self.limits.stops(n_samples):
-            results = self.samples.results(self.work, sample_tasks(range(grown, stop), n_samples), results)
-            grown = stop
-            merged = self.work.merged(results, grown, n_samples)
-            yield merged
-            if self.limits.n_trees == "auto" and self._has_converged(merged):
-                return
+    n_samples, grown = samples.n_samples, 0
+    results: dict[int, Any] = {}
+    for stop in limits.stops(n_samples):
+        results = samples.results(work, sample_tasks(range(grown, stop), n_samples), results)
+        grown = stop
+        merged = work.merged(results, grown, n_samples)
+        yield merged
+        if limits.n_trees == "auto" and has_converged(merged):
+            return

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, choice
@@ -486,13 +487,13 @@ class TreeScorer:
         return self.plan.n_examples
 
     def at_root(self, name: str, n_places: int) -> Any:
-        """Return the credit at the root, the same for all trees; with what groups add, each in one of the places."""
-        from omnirank.ensembles.unbiased import credit_at_root
+        """Return the credit at the root, the same for all trees; with what p values need, groups in so many places."""
+        from omnirank.ensembles.unbiased import credit_at_root, credit_with_null
 
         if (name, n_places) not in self._at_root:
-            credit = credit_at_root(self.plan, self._prepared[name], self.options, n_places)
-            if n_places:  # the credit itself, to the bit, is that without p values
-                credit = self.at_root(name, 0)._replace(by_example=credit.by_example, null=credit.null)
+            given = self.plan, self._prepared[name], self.options
+            with one_blas_thread():
+                credit = credit_with_null(*given, n_places) if n_places else credit_at_root(*given)
             self._at_root[name, n_places] = credit
         return self._at_root[name, n_places]
 

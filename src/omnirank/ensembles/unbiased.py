@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import ndtri
 
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.seeds import stream
 from omnirank.core.variances import centred_for_sums, near_centres
+from omnirank.data.table import Table
 from omnirank.ensembles.pair_test import pair_p_values
 from omnirank.ensembles.permutation_moments import permutation_moments
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.root_credit import Judges, RootCredit, root_credit
+from omnirank.ensembles.root_credit import Judges, OrderedRows, RootCredit, root_credit
 from omnirank.ensembles.scores import Contributions, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
@@ -82,21 +84,20 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     n_features = plan.dataset.n_features
     row = np.zeros(n_features)
     table = np.zeros((plan.columns.n_variables if tree.options.per_target else 0, n_features))
-    unseen = np.flatnonzero((tree.counts == 0) & (plan.weight > 0))
+    unseen = np.flatnonzero(tree.counts == 0)
     scores = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
     if scores.undefined or grown.feature[0] < 0:
         return scores
-    bags = _rows_by_node(plan, grown, unseen, described)
+    bags = rows_by_node(grown, plan.dataset.features, plan.cells, unseen, plan.weight, described.shares)
     tests = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
     tests = tests[tests > 0]
     first, last = bags[1].first[tests], bags[1].last[tests]
     contributed = None
-    if tree.options.p_values and plan.feature_part is None:
+    if tree.options.p_values and described.tested and not (described.own and described.features):
         contributed = _Contributed(np.zeros(int((last - first).sum())), np.zeros(n_features))
-    for part in described.own:
-        part.add(grown, tests, bags, row, table, contributed)
-    for part in described.features:
-        part.add(grown, tests, bags, row, table[:0], None)
+    for parts, split in ((described.own, table), (described.features, table[:0])):
+        for part in parts:
+            part.add(grown, tests, bags, row, split, contributed)
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
@@ -113,25 +114,29 @@ class _Contributed(NamedTuple):
     in_bag: np.ndarray
 
 
-def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, described: DescribedParts) -> tuple[Any, ...]:
-    """Rows in the bag and out of it, by the nodes that they reach; the latter again with what each counts for."""
+def rows_by_node(
+    grown: Any, table: Table, cells: Any, unseen: np.ndarray, weight: np.ndarray, shares: np.ndarray | None
+) -> tuple[Any, Any, Any]:
+    """Return rows in the bag and out of it by the nodes that they reach, the latter again with what each counts for."""
     from omnirank.ensembles.kernels.unbiased import NodeRows
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    starts, ends, ordered = route(grown, plan.dataset.features, unseen, plan.cells)
-    outside = NodeRows(starts, ends, ordered, plan.weight[ordered])
-    counted = outside if described.shares is None else outside._replace(row_weight=described.shares[ordered])
+    starts, ends, ordered = route(grown, table, unseen, cells)
+    outside = NodeRows(starts, ends, ordered, weight[ordered])
+    counted = outside if shares is None else outside._replace(row_weight=shares[ordered])
     return NodeRows(first, last, rows, grown.row_weight), outside, counted
 
 
 class DescribedParts(NamedTuple):
     """The columns of the target (without one, those of the features), and the features beside a target.
 
-    ``shares`` are those of rows in the weight of their group; None: all weights are 1, as are these.
+    ``tested`` is the part that p values are about: the features where the target does not count. ``shares`` are those
+    of rows in the weight of their group; None: all weights are 1, as are these.
     """
 
     own: tuple[_Columns, ...]
     features: tuple[_Columns, ...]
+    tested: tuple[_Columns, ...]
     shares: np.ndarray | None
 
 
@@ -147,67 +152,97 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
     if plan.groups is not None or (plan.weight != 1).any():
         of_groups = plan.group_weight[plan.in_groups(np.arange(plan.n_examples))]
         shares = plan.weight / np.where(of_groups > 0, of_groups, 1.0)
-    return DescribedParts(own, beside, shares)
+    return DescribedParts(own, beside, beside if beside and plan.rules.supervision == 0 else own, shares)
 
 
 def credit_at_root(
-    plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int = 0
+    plan: GrowingPlan,
+    described: DescribedParts,
+    options: ScoreOptions,
+    n_places: int = 0,
+    rows: OrderedRows | None = None,
 ) -> RootCredit:
     """Return the credit of all features at the root, by the columns of both parts.
 
+    Numeric targets are normal scores there (`normal_scores`), of the same variance: a few large
+    values of a skewed target would decide the credit of all features. Below the root, targets are what they are, so
+    that what only the large values tell counts there.
+
     That by features beside a target is not split by variable. With ``n_places``, there is also what groups of examples
-    add, each numbered modulo the places, by the target.
+    add, each numbered modulo the places, by the part that p values are about.
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
+    rows = rows or OrderedRows(plan.dataset.features)
+    n_features = plan.dataset.n_features
+    shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
+    row, table, by_example, of_themselves = map(np.zeros, shapes)
+    nothing = RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
     credit = None
-    for parts, split, places in ((described.own, n_variables, n_places), (described.features, 0, 0)):
+    for parts, split in ((described.own, n_variables), (described.features, 0)):
+        places = n_places if parts is described.tested else 0
         for judges in _judges(plan, parts):
-            one = root_credit(plan.dataset.features, plan.weight, judges, groups, split, places)
-            if parts is not described.own:  # neither single targets nor p values have a share of it
-                rest = np.zeros((n_variables, len(one.row))), np.zeros((len(one.row) if n_places else 0, n_places))
-                one = one._replace(table=rest[0], by_example=rest[1], of_themselves=np.zeros(len(one.row)))
+            one = root_credit(rows, plan.weight, judges, groups, split, places)
+            if not split:
+                one = one._replace(table=table)
+            if parts is not described.tested:
+                one = one._replace(by_example=by_example, of_themselves=of_themselves)
             credit = one if credit is None else credit.added(one)
-    if credit is None:
-        n_features = plan.dataset.n_features
-        shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
-        row, table, by_example, of_themselves = map(np.zeros, shapes)
-        return RootCredit(row, table, by_example, of_themselves, np.ones(n_features, np.int64))
-    return credit._replace(null=_null_at_root(plan, described, credit.row)) if n_places else credit
+    return nothing if credit is None else credit
 
 
-def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray) -> np.ndarray:
-    """What `RootCredit.null` holds; NaN where groups are given, or columns are too large.
+def credit_with_null(plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int) -> RootCredit:
+    """Return the credit at the root with its null; where groups are given, or columns large, with what groups add."""
+    rows = OrderedRows(plan.dataset.features)
+    credit = credit_at_root(plan, described, options, rows=rows)
+    given = plan.groups is not None and plan.dataset.given_groups is not None
+    n_cells = sum(len(part.owner) for part in described.tested) * plan.n_examples
+    if given or n_cells > _MOST_CELLS:
+        credit = credit._replace(null=np.full((5, len(credit.row)), np.nan))
+    else:
+        credit = credit._replace(null=_null_at_root(plan, described, credit.row, rows))
+    if given or n_cells > _MOST_CELLS / 2:  # where other samples of the data may have no null
+        sums = credit_at_root(plan, described, options, n_places, rows)
+        credit = credit._replace(by_example=sums.by_example, of_themselves=sums.of_themselves)
+    return credit
+
+
+def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray, rows: OrderedRows) -> np.ndarray:
+    """What `RootCredit.null` holds.
 
     A feature that tells nothing is independent of what rows have of all columns, weights included. So their weighed
-    columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels, the
-    labelled rows are permuted.
+    columns are permuted, against a kernel of the feature that knows no weights. Copies are one row. Of few labels that
+    count, the labelled rows are permuted.
     """
-    given = plan.groups is not None and plan.dataset.given_groups is not None
-    if given or sum(len(part.owner) for part in described.own) * plan.n_examples > _MOST_CELLS:
-        return np.full((5, len(credit)), np.nan)
-    blocks = list(_judges(plan, described.own))
+    blocks = list(_judges(plan, described.tested))
     if not blocks:
         return np.vstack([np.zeros((4, len(credit))), np.ones(len(credit))])
-    known = np.flatnonzero((plan.weight > 0) & plan.columns.labelled)
-    _, first, group = np.unique(plan.in_groups(known), return_index=True, return_inverse=True)
-    values = np.hstack([block.values for block in blocks])[known]
-    owner, weight = np.concatenate([block.owner for block in blocks]), np.bincount(group, plan.weight[known])
-    values = np.array([np.bincount(group, column) for column in values.T]).T
-    table = plan.dataset.features.take(known[first])
-    if plan.groups is None and plan.feature_part is None and (weight == weight[0]).all():
+    of_all = plan.feature_part is None or described.tested is described.features
+    known = np.flatnonzero(of_all | plan.columns.labelled)
+    values, weight = np.hstack([block.values for block in blocks])[known], plan.weight[known]
+    owner = np.concatenate([block.owner for block in blocks])
+    if plan.groups is not None:
+        _, first, group = np.unique(plan.groups[known], return_index=True, return_inverse=True)
+        values = np.array([np.bincount(group, column) for column in values.T]).T
+        known, weight = known[first], np.bincount(group, weight)
+    if plan.groups is not None or len(known) < rows.table.n_rows:
+        rows = OrderedRows(plan.dataset.features.take(known))
+    if plan.groups is None and of_all and (weight == weight[0]).all():
         values /= np.sqrt(weight[0])
     else:
         judges = Judges(values, owner, owner)
-        credit = root_credit(table, np.ones(len(values)), judges, np.arange(len(values))).row
-    moments = permutation_moments(table, values, owner)
+        credit = root_credit(rows, np.ones(len(values)), judges, np.arange(len(values))).row
+    moments = permutation_moments(rows, values, owner)
     alone = credit / np.where(moments[0] > 0, moments[0], np.inf)
-    in_pairs = np.full(len(credit), np.nan) if (owner >= 0).any() else pair_p_values(table, values, alone)
+    in_pairs = np.full(len(credit), np.nan) if (owner >= 0).any() else pair_p_values(rows, values, alone)
     return np.vstack([credit, moments, in_pairs])
 
 
 def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
-    """Columns in blocks, weighed and centred; of the many columns of features some are drawn, and count for all."""
+    """Columns in blocks, weighed and centred, numeric targets in normal scores.
+
+    Of the many columns of features some are drawn, and count for all.
+    """
     n_columns = sum(len(part.owner) for part in parts)
     chosen, scale = np.ones(n_columns, bool), 1.0
     if parts and n_columns > _MOST_JUDGES and (parts[0].owner >= 0).all():
@@ -222,6 +257,9 @@ def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
             if len(some):
                 values = part.dense(some)
                 unknown = np.isnan(values)
+                for c in _numbers(plan, part, some):
+                    known = ~unknown[:, c]
+                    values[known, c] = _in_normal_scores(values[known, c], plan.weight[known])
                 total = plan.weight @ ~unknown  # no difference: light rows may be the only known ones
                 values[unknown] = 0.0
                 values -= (plan.weight @ values) / total
@@ -229,6 +267,50 @@ def _judges(plan: GrowingPlan, parts: tuple[_Columns, ...]) -> Iterator[Judges]:
                 values *= scale * np.sqrt(plan.weight.sum() / total)
                 values[unknown] = 0.0
                 yield Judges(values, part.owner[some], part.variable[some])
+
+
+def _numbers(plan: GrowingPlan, part: _Columns, columns: np.ndarray) -> list[int]:
+    """Which of these columns of a part are numeric targets."""
+    target = plan.dataset.target
+    if target is None or target.is_labels or (part.owner >= 0).any():
+        return []
+    return [c for c, variable in enumerate(part.variable[columns]) if plan.columns.levels[variable] is None]
+
+
+def normal_scores(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the normal quantile of the share of the weight that is below each value, and half of that at it.
+
+    A few large values decide neither mean nor variance of these scores. An example counts as its weight says, so that
+    one of weight 2 is two, and one of weight 0 none.
+
+    Parameters
+    ----------
+    values : ndarray (examples,)
+        Numbers, all known.
+    weight : ndarray (examples,)
+        Weights of the examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.unbiased import normal_scores
+    >>> normal_scores(np.array([3.0, 1.0, 1e9, 1.0]), np.ones(4)).round(2).tolist()
+    [0.32, -0.67, 1.15, -0.67]
+    """
+    _, place = np.unique(values, return_inverse=True)
+    mass = np.bincount(place, weight)
+    below, above = ((np.cumsum(part) - part / 2) / mass.sum() for part in (mass, mass[::-1]))
+    # from the nearer end: so far out, the share of the other one has no digits left
+    at, least = above[::-1], np.finfo(np.float64).tiny
+    return np.where(below <= at, ndtri(np.maximum(below, least)), -ndtri(np.maximum(at, least)))[place]
+
+
+def _in_normal_scores(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return normal scores of the variance of these numbers."""
+    weight = weight / weight.sum()
+    scores = normal_scores(values, weight)
+    size = weight @ (scores - weight @ scores) ** 2
+    return scores * np.sqrt(weight @ (values - weight @ values) ** 2 / size) if size > 0 else values
 
 
 def _described(

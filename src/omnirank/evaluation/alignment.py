@@ -125,13 +125,13 @@ def aligned_features(train: Dataset, test: Dataset) -> Table:
     --------
     >>> import omnirank as om
     >>> from omnirank.evaluation.alignment import aligned_features
-    >>> train = om.Dataset([[1.0, 2.0]], feature_names=["a", "b"])
-    >>> aligned_features(train, om.Dataset([[3.0, 4.0]], feature_names=["b", "a"])).numeric.tolist()
-    [[4.0, 3.0]]
+    >>> train = om.Dataset([[1.0, 2.0, 3.0]], feature_names=["a", "b", "c"])
+    >>> aligned_features(train, om.Dataset([[4.0, 5.0, 6.0]], feature_names=["b", "c", "a"])).numeric.tolist()
+    [[6.0, 4.0, 5.0]]
     """
     if train.feature_names != test.feature_names:
-        places_of_names(test.feature_names, train.feature_names, "the test data", "the training data", "feature")
-        test = test.select_features(list(train.feature_names))
+        names = test.feature_names, train.feature_names
+        test = test.select_features(places_of_names(*names, "the test data", "the training data"))
     if train.features.levels == test.features.levels:
         return test.features
     reader = BaseEstimator()

@@ -32,8 +32,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaincc, ndtri
-from scipy.stats import rankdata
+from scipy.special import gammaincc
 
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError, setting
@@ -47,7 +46,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.pair_test import level_columns
 from omnirank.ensembles.pct import PCTForestRegressor
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.unbiased import described_parts
+from omnirank.ensembles.unbiased import described_parts, normal_scores
 from omnirank.evaluation.redundancy import associated_pairs, leader_groups
 
 _SCREENED = 0.05
@@ -275,7 +274,7 @@ def feature_columns(table: Table, f: int) -> np.ndarray:
     if table.levels[f] is not None:
         return level_columns(cells)
     known = ~np.isnan(cells)
-    scores = ndtri((rankdata(cells[known]) - 0.5) / max(known.sum(), 1))
+    scores = normal_scores(cells[known], np.ones(known.sum()))
     columns = np.zeros((len(cells), 2))
     if known.any():
         columns[known] = np.column_stack([scores - scores.mean(), scores**2 - (scores**2).mean()])

@@ -257,9 +257,12 @@ def evaluate_folds(
     trained = iter(folds)  # models are made for one fold after the other
 
     def weights() -> dict[str, Any]:
-        rows = next(trained).train
-        used = rows if use_unlabelled or dataset.target is None else rows[dataset.labelled[rows]]
-        return {} if sample_weight is None else {"sample_weight": sample_weight[used]}
+        fold = next(trained)
+        if sample_weight is None:
+            return {}
+        train = fold.training(dataset)
+        used = slice(None) if use_unlabelled or train.target is None else train.labelled
+        return {"sample_weight": sample_weight[fold.train][used]}
 
     for judged in judge_folds(
         dataset,

@@ -100,13 +100,13 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
         - ``"cross-validation"``: ``n_folds=10``, ``repetitions=1``, ``stratify=True``, ``random_state``.
         - ``"split"``: random parts; ``share=2/3`` of the examples train, ``repetitions=1``, ``stratify=True``,
           ``random_state``.
-        - ``"predefined"``: ``test`` are the rows that test (slice, mask or numbers), the others train.
+        - ``"predefined"``: ``test`` are the rows that test (slice, mask or numbers), the others train. With
+          ``labelled``, the first L labelled ones of a random order keep their labels; ``repetitions=1``,
+          ``random_state``.
         - ``"semi-supervised"``: cross-validation with ``labelled=(50, 100, 200, 350, 500)`` labelled training
           examples; ``n_folds=10``, ``repetitions=1``, ``stratify=True``, ``random_state``. Every fold has one random
           order; the first floor(L / (n_folds - 1)) of its labelled examples keep their labels, one more in the first
           L mod (n_folds - 1) folds: L or L - 1 training examples are labelled, and larger L hold smaller ones.
-        - ``"semi-supervised-split"``: a predefined split with ``test``; the first L labelled training examples of a
-          random order keep their labels; ``labelled``, ``repetitions=1``, ``random_state``.
         - ``"transductive"``: all examples train, the first L of a random order with their labels; the others, with
           their labels restored, test; ``labelled``, ``repetitions=10``, ``random_state``.
           Numbers L of labelled examples may also be shares of those that can be labelled: 0.1.
@@ -306,11 +306,6 @@ def _split(
         yield Fold(train, test, None, f"repetition={repetition}")
 
 
-def _predefined(dataset: Dataset, test: Any) -> Iterator[Fold]:
-    rows = _test_rows(dataset, test)
-    yield Fold(_others(rows, dataset), rows, None, "predefined")
-
-
 def _semi_supervised(
     dataset: Dataset,
     labelled: Labelled = LABELLED_COUNTS,
@@ -334,15 +329,20 @@ def _semi_supervised(
                 yield Fold(_others(test, dataset), test, rows, key, n_labelled)
 
 
-def _semi_supervised_split(
+def _predefined(
     dataset: Dataset,
     test: Any,
-    labelled: Labelled = LABELLED_COUNTS,
+    labelled: Labelled | None = None,
     repetitions: int = 1,
     random_state: RandomState = None,
 ) -> Iterator[Fold]:
-    rows = _test_rows(dataset, test)
+    rows = np.unique(chosen_numbers(test, dataset.n_examples))
+    if not 0 < len(rows) < dataset.n_examples:
+        raise DataError(f"{len(rows)} of {dataset.n_examples} examples test: both parts need at least one example")
     train = _others(rows, dataset)
+    if labelled is None:
+        yield Fold(train, rows, None, "predefined")
+        return
     entropy = root_entropy(random_state)
     for repetition in _numbers(repetitions):
         order = stream(entropy, repetition).permutation(train[dataset.labelled[train]])
@@ -390,18 +390,10 @@ _SCHEMES: dict[str, Callable[..., Iterator[Fold]]] = {
     "split": _split,
     "predefined": _predefined,
     "semi-supervised": _semi_supervised,
-    "semi-supervised-split": _semi_supervised_split,
     "transductive": _transductive,
     "consecutive": _consecutive,
 }
 SCHEMES = tuple(_SCHEMES)
-
-
-def _test_rows(dataset: Dataset, test: Any) -> np.ndarray:
-    rows = np.unique(chosen_numbers(test, dataset.n_examples))
-    if not 0 < len(rows) < dataset.n_examples:
-        raise DataError(f"{len(rows)} of {dataset.n_examples} examples test: both parts need at least one example")
-    return rows
 
 
 def _others(test: np.ndarray, dataset: Dataset) -> np.ndarray:

@@ -379,48 +379,32 @@ def select(
         check_given(ranker, X, y, None)
         if by != "significance":
             raise DataError(f"{setting('by', by)}: {X.why_not_in_memory}; or choose {setting('by', 'significance')}")
-        ranking, names = significant_features(ranker, X, alpha, random_state=random_state, n_jobs=n_jobs)
-        return Selection(ranking, names, by)
-    ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight, relational=True)
-    random_state = seeded(ranker, random_state)
+        dataset, weights = X, None
+    else:
+        ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight, relational=True)
+        random_state = seeded(ranker, random_state)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
     if isinstance(dataset, RelationalDataset):
         check("by", by, choice(*_JUDGES))
-    weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
+    shared: dict[str, Any] = {"sample_weight": weights, "random_state": random_state, "n_jobs": n_jobs}
+    curve = None
     if by == "significance":
-        ranking, names = significant_features(
-            ranker, dataset, alpha, sample_weight=weights, random_state=random_state, n_jobs=n_jobs
-        )
-        found = None if redundancy is None else feature_groups(ranking, dataset, threshold=redundancy, n_jobs=n_jobs)
-        left_out = set() if found is None else set(found.redundant)
-        return Selection(ranking, tuple(name for name in names if name not in left_out), by, None, found)
-    curve = selection_curve(
-        ranker,
-        dataset,
-        by=by,
-        sizes=sizes,
-        measure=measure,
-        n_neighbors=n_neighbors,
-        n_folds=n_folds,
-        cv=cv,
-        redundancy=redundancy,
-        sample_weight=weights,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    if n_jobs is not None and "n_jobs" in ranker.get_params(deep=False):
-        ranker.set_params(n_jobs=n_jobs)
-    ranking = ranker.fit(dataset, **({} if weights is None else {"sample_weight": weights})).ranking_
+        ranking = significance(ranker, dataset, **shared)
+        names = ranking.relevant(alpha)
+    else:
+        assert not isinstance(dataset, ShardedDataset)
+        judging: dict[str, Any] = {"by": by, "sizes": sizes, "measure": measure, "n_neighbors": n_neighbors}
+        curve = selection_curve(ranker, dataset, n_folds=n_folds, cv=cv, redundancy=redundancy, **judging, **shared)
+        if n_jobs is not None and "n_jobs" in ranker.get_params(deep=False):
+            ranker.set_params(n_jobs=n_jobs)
+        ranking = ranker.fit(dataset, **({} if weights is None else {"sample_weight": weights})).ranking_
+        names = [name for name in ranking.top(len(ranking)) if name not in set(ranking.constant)]
+    found = None
     if redundancy is not None:
         found = feature_groups(ranking, dataset, threshold=redundancy, n_jobs=n_jobs)
-        return Selection(ranking, tuple(_representatives(ranking, found)[: curve.chosen_size]), by, curve, found)
-    kept = ranking.select(curve.chosen_size)
-    return Selection(ranking, tuple(ranking.names[i] for i in ranking.order if kept[i]), by, curve)
-
-
-def _representatives(ranking: Ranking, groups: Redundancy) -> list[str]:
-    """All features but those that another one stands for, best first."""
-    left_out = set(groups.redundant)
-    return [name for name in (ranking.names[i] for i in ranking.order) if name not in left_out]
+        left_out = set(found.redundant)
+        names = [name for name in names if name not in left_out]
+    return Selection(ranking, tuple(names if curve is None else names[: curve.chosen_size]), by, curve, found)
 
 
 def selection_curve(
@@ -527,7 +511,8 @@ def chosen_features(
     """
     fresh = fresh_copy(ranker)
     if wanted == "significant":
-        ranking, names = significant_features(fresh, dataset, sample_weight=sample_weight)
+        ranking = significance(fresh, dataset, sample_weight=sample_weight)
+        names = ranking.relevant()
         if not names:
             warnings.warn("no feature is significant: the best one is kept", UserWarning, stacklevel=5)
         return which_names(ranking.names, names or ranking.top(1)), None
@@ -535,35 +520,6 @@ def chosen_features(
     by = "neighbors" if wanted == "auto" else wanted
     curve = selection_curve(fresh, dataset, by=by, sample_weight=sample_weight)
     return ranker.ranking_.select(curve.chosen_size), curve
-
-
-def significant_features(
-    ranker: Any,
-    dataset: Dataset | ShardedDataset,
-    alpha: float = 0.05,
-    *,
-    sample_weight: np.ndarray | None = None,
-    random_state: RandomState = None,
-    n_jobs: int | None = None,
-) -> tuple[Ranking, tuple[str, ...]]:
-    """Return the ranking with p values, and the names of the features that are significant, best first.
-
-    Parameters
-    ----------
-    ranker : ranker
-        The ranker.
-    dataset : Dataset or ShardedDataset
-        The data.
-    alpha : float
-        Level of significance, with multiplicity corrected.
-    sample_weight : ndarray, optional
-        Weights of the examples.
-    random_state, n_jobs
-        As in `select`.
-    """
-    seed = _entropy(random_state, ranker)
-    ranking = significance(ranker, dataset, sample_weight=sample_weight, random_state=seed, n_jobs=n_jobs)
-    return ranking, tuple(ranking.relevant(alpha))
 
 
 def _entropy(random_state: RandomState, ranker: Any) -> int:
@@ -592,7 +548,8 @@ class _Judged:
         most = len(ranking)
         if self.redundancy is not None:  # the features that others stand for come last, and are never taken
             groups = feature_groups(ranking, parts.train, threshold=self.redundancy, n_jobs=n_jobs)
-            names = _representatives(ranking, groups)
+            left_out = set(groups.redundant)
+            names = [name for name in ranking.top(most) if name not in left_out]
             most, last = len(names), dict.fromkeys(ranking.names, 0)
             places = last | {name: most - i for i, name in enumerate(names)}
             scores = np.array([places[name] for name in ranking.names], np.float64)

@@ -123,11 +123,10 @@ class Stability(Shown, PickledWithoutCaches):
         """Stability in one number, with its interval, which tells whether there were enough resamples.
 
         "top_k": the index of Nogueira et al. of the top k, which is the mean of Kuncheva's index, 0 for random sets;
-        "overlap": rank-biased overlap, in which the top counts most; "spearman": of all ranks.
+        "spearman": of all ranks.
         """
         return {
             "top_k": top_k_index(self.ranks, self.k, self.level),
-            "overlap": overlap_index(self.ranks, level=self.level),
             "spearman": spearman_index(self.ranks, self.level),
         }
 
@@ -420,61 +419,12 @@ def spearman_index(ranks: np.ndarray, level: float = 0.9) -> Index:
     if d == 1:
         return Index(1.0, 1.0, 1.0)
     centred = ranks - (d + 1) / 2
-    return _over_pairs(centred @ centred.T / (d * (d * d - 1) / 12), level, -1 / (n_rankings - 1))
-
-
-def overlap_index(ranks: np.ndarray, persistence: float = 0.9, level: float = 0.9) -> Index:
-    r"""Return the mean of the rank-biased overlap over all pairs of rankings; the top counts most.
-
-    .. math:: \mathrm{RBO} = (1 - p) \sum_{j \geq 1} p^{j - 1} |T_j \cap T'_j| / j
-
-    with :math:`T_j` the top j features, and the overlap 1 beyond the last feature [1]_. It lies between 0 and 1.
-
-    Parameters
-    ----------
-    ranks, level
-        As in `spearman_index`.
-    persistence : float
-        p: with 0.9, 65 % of the weight is on the first 5 features and 86 % on the first 10.
-
-    References
-    ----------
-    .. [1] W. Webber, A. Moffat, J. Zobel: A similarity measure for indefinite rankings. ACM Transactions on Information
-       Systems 28 (2010).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.evaluation.stability import overlap_index
-    >>> round(overlap_index(np.array([[1, 2], [2, 1], [1, 2]])).value, 3)  # 0.9, 0.9 and 1
-    0.933
-    """
-    n_rankings, d = ranks.shape
-    deepest = min(d, int(np.ceil(np.log(_NEGLIGIBLE) / np.log(persistence))))
-    shown = ranks[:, (ranks <= deepest).any(axis=0)]
-    pairs = np.zeros((n_rankings, n_rankings))
-    weight = 1 - persistence
-    for j in range(1, deepest + 1):
-        top = (shown <= j).astype(np.float64)
-        pairs += weight * (top @ top.T) / j
-        weight *= persistence
-    # what is left of the weights: beyond the last feature both tops are all features
-    pairs += weight / (1 - persistence)
-    return _over_pairs(pairs, level, 0.0)
-
-
-# Weights of depths below which overlaps are taken as full: no rounding of the index shows them.
-_NEGLIGIBLE = 1e-12
-
-
-def _over_pairs(pairs: np.ndarray, level: float, least: float) -> Index:
-    """The mean over pairs of different rankings, with the interval by the jackknife over rankings."""
-    m = len(pairs)
+    pairs = centred @ centred.T / (d * (d * d - 1) / 12)
     sums = pairs.sum(axis=1) - np.diag(pairs)
-    total = float(sums.sum())
+    total, m = float(sums.sum()), n_rankings
     without = (total - 2 * sums) / ((m - 1) * (m - 2))
     error = np.sqrt((m - 1) / m * float(np.sum((without - without.mean()) ** 2)))
-    return _index(total / (m * (m - 1)), error, level, least)
+    return _index(total / (m * (m - 1)), error, level, -1 / (m - 1))
 
 
 def _index(value: float, error: float, level: float, least: float) -> Index:

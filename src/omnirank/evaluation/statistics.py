@@ -1,15 +1,12 @@
-"""Statistics of methods over data sets: ranks, tests, corrections, and `compare_methods`, which does it all.
+"""Statistics of methods over data sets: ranks, tests, and `compare_methods`, which does it all.
 
 Distributions come from scipy. Wilcoxon's test is exact for up to 50 data sets. Neither Friedman's test nor the normal
-form of Wilcoxon's is corrected for ties unless asked, as in published studies; scipy's functions always correct.
+form of Wilcoxon's is corrected for ties, as in published studies; scipy's functions always correct.
 
 References
 ----------
 J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006), for all tests
 that compare methods.
-
-Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. Journal of the Royal Statistical Society B 57 (1995).
-Y. Hochberg: A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75 (1988).
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ import pandas as pd
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice, count, number
-from omnirank.core.ranking.certainty import stepped_up
+from omnirank.core.ranking.certainty import adjusted_p_values
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.text import Shown, counted
 from omnirank.core.types import ArrayLike, RandomState
@@ -100,20 +97,14 @@ class Comparison(Shown):
         """
         names = list(self.average_ranks.index)
         reference = self.control if self.control is not None else names[0]
-        compared = [name for name in names if name != reference]
         best = self.values.max(axis=1) if self.larger_is_better else self.values.min(axis=1)
-        raw = self.p_values.loc[reference, compared]
-        adjusted = pd.Series(correct_p_values(raw.to_numpy(), self.alpha).adjusted, index=compared)
-        return pd.DataFrame(
-            {
-                "average_rank": self.average_ranks,
-                "mean": self.values.mean()[names],
-                "wins": self.values.eq(best, axis=0).sum()[names],
-                "wilcoxon_p": raw.reindex(names),
-                "adjusted_p": adjusted.reindex(names),
-                "differs": self.significant.loc[reference, names],
-            }
-        ).rename_axis("method")
+        means, wins = self.values.mean()[names], self.values.eq(best, axis=0).sum()[names]
+        frame = pd.DataFrame({"average_rank": self.average_ranks, "mean": means, "wins": wins})
+        return frame.join(self._tests(reference)).assign(differs=self.significant[reference]).rename_axis("method")
+
+    def _tests(self, reference: str) -> pd.DataFrame:
+        raw = self.p_values[reference].drop(reference)
+        return pd.DataFrame({"wilcoxon_p": raw, "adjusted_p": adjusted_p_values(raw.to_numpy())})
 
     def against(self, reference: str | None = None) -> pd.DataFrame:
         """Return how the other methods do against one: wins, ties, losses, relative improvement, Wilcoxon's test.
@@ -137,22 +128,13 @@ class Comparison(Shown):
         >>> compare_methods(table, larger_is_better=True).against("SL").loc["SSL"].round(3).to_dict()
         {'wins': 2.0, 'ties': 1.0, 'losses': 0.0, 'improvement': 0.15, 'wilcoxon_p': 0.5, 'adjusted_p': 0.5}
         """
-        first = self.control or str(self.average_ranks.index[0])
-        reference = first if reference is None else reference
+        reference = reference or self.control or str(self.average_ranks.index[0])
         check("reference", reference, choice(*map(str, self.values.columns)))
         own, others = self.values[reference], self.values.drop(columns=reference)
         gains = others.sub(own, axis=0) * (1 if self.larger_is_better else -1)
-        raw = self.p_values.loc[others.columns, reference]
-        return pd.DataFrame(
-            {
-                "wins": (gains > 0).sum(),
-                "ties": (gains == 0).sum(),
-                "losses": (gains < 0).sum(),
-                "improvement": gains.div(own.abs().where(own != 0), axis=0).mean(),
-                "wilcoxon_p": raw,
-                "adjusted_p": pd.Series(correct_p_values(raw.to_numpy(), self.alpha).adjusted, raw.index),
-            }
-        ).rename_axis("method")
+        better = gains.div(own.abs().where(own != 0), axis=0).mean()
+        counts = {"wins": (gains > 0).sum(), "ties": (gains == 0).sum(), "losses": (gains < 0).sum()}
+        return pd.DataFrame(counts | {"improvement": better}).join(self._tests(reference)).rename_axis("method")
 
     def to_markdown(self) -> str:
         """Return the table and the tests as Markdown."""
@@ -334,7 +316,7 @@ def smallest_sufficient(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05,
         for method in table.columns[table.columns != best]:
             places.append((name, method))
             p_values.append(float(compared.p_values.loc[method, best]))
-    worse = {place for place, out in zip(places, correct_p_values(p_values, alpha).rejected, strict=True) if out}
+    worse = {place for place, p in zip(places, adjusted_p_values(p_values), strict=True) if p <= alpha}
     return {name: next(m for m in table.columns if (name, m) not in worse) for name, table in tables.items()}
 
 
@@ -365,34 +347,13 @@ def rounded(table: pd.DataFrame, *, decimals: int | None = None, digits: int | N
     return table if decimals is None else table.round(decimals)
 
 
-def method_ranks(table: pd.DataFrame, larger_is_better: bool) -> pd.DataFrame:
-    """Return the rank of every method on every data set: 1 is best, equal performances share their mean rank.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Performances: data sets as rows, methods as columns.
-    larger_is_better : bool
-        Direction of the measure; False for losses and times.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from omnirank.evaluation.statistics import method_ranks
-    >>> method_ranks(pd.DataFrame({"a": [0.9], "b": [0.7], "c": [0.9]}), larger_is_better=True).loc[0].tolist()
-    [1.5, 3.0, 1.5]
-    """
-    table = checked_table(table)
-    return table.rank(axis=1, ascending=not larger_is_better)
-
-
 def average_ranks(table: pd.DataFrame, larger_is_better: bool) -> pd.Series:
     """Return the mean over data sets of every method's rank.
 
     Parameters
     ----------
     table, larger_is_better
-        As in `method_ranks`.
+        As in `compare_methods`; methods with equal performance have their mean rank.
 
     Examples
     --------
@@ -401,7 +362,7 @@ def average_ranks(table: pd.DataFrame, larger_is_better: bool) -> pd.Series:
     >>> average_ranks(pd.DataFrame({"a": [0.9, 0.5], "b": [0.7, 0.5]}), larger_is_better=True).to_dict()
     {'a': 1.25, 'b': 1.75}
     """
-    return method_ranks(table, larger_is_better).mean().rename("average rank")
+    return checked_table(table).rank(axis=1, ascending=not larger_is_better).mean().rename("average rank")
 
 
 def checked_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -426,10 +387,9 @@ def checked_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 _TIE_DECIMALS = 12
-_P_VALUES = ("auto", "exact", "normal", "tie-corrected")
+_P_VALUES = ("auto", "exact", "normal")
 # Data sets up to which the exact distribution is the default, as in scipy.
 _MOST_EXACT = 50
-_CORRECTIONS = ("benjamini-hochberg", "hochberg")
 
 
 # -- more than two methods ------------------------------------------------------------------------
@@ -458,7 +418,7 @@ class FriedmanResult:
     n_methods: int
 
 
-def friedman_test(table: pd.DataFrame, larger_is_better: bool = True, tie_correction: bool = False) -> FriedmanResult:
+def friedman_test(table: pd.DataFrame, larger_is_better: bool = True) -> FriedmanResult:
     """Test whether all methods perform alike.
 
     Parameters
@@ -467,8 +427,6 @@ def friedman_test(table: pd.DataFrame, larger_is_better: bool = True, tie_correc
         Performances: data sets as rows, methods as columns.
     larger_is_better : bool
         Direction of the measure.
-    tie_correction : bool
-        Divide the statistic by its largest value with the ties that there are, as scipy does.
 
     Examples
     --------
@@ -481,15 +439,8 @@ def friedman_test(table: pd.DataFrame, larger_is_better: bool = True, tie_correc
     """
     from scipy import stats
 
-    ranks = method_ranks(table, larger_is_better).to_numpy()
-    n, k = ranks.shape
-    correction = 1.0
-    if tie_correction:
-        sizes = [np.unique(row, return_counts=True)[1] for row in ranks]
-        correction -= sum(float((size**3 - size).sum()) for size in sizes) / (n * (k**3 - k))
-    spread = float(((ranks.mean(axis=0) - (k + 1) / 2) ** 2).sum())
-    # All methods tied on every data set: there is no evidence against equality.
-    chi2 = 12 * n / (k * (k + 1)) * spread / correction if correction > 0 else 0.0
+    n, k = checked_table(table).shape
+    chi2 = 12 * n / (k * (k + 1)) * float(((average_ranks(table, larger_is_better) - (k + 1) / 2) ** 2).sum())
     left = n * (k - 1) - chi2
     f = (n - 1) * chi2 / left if left > 1e-12 * n * k else math.inf
     chi2_p_value = float(stats.chi2.sf(chi2, k - 1))
@@ -589,9 +540,9 @@ def wilcoxon_test(first: ArrayLike, second: ArrayLike, method: str = "auto") -> 
     ----------
     first, second : array-like
         Performances.
-    method : {"auto", "exact", "normal", "tie-corrected"}
-        How the p value is computed: exactly, or by the normal approximation, whose variance may be corrected for ties
-        as in scipy. "auto" is exact for up to 50 data sets and normal for more.
+    method : {"auto", "exact", "normal"}
+        How the p value is computed: exactly, or by the normal approximation. "auto" is exact for up to 50
+        data sets and normal for more.
 
     Examples
     --------
@@ -618,9 +569,6 @@ def wilcoxon_test(first: ArrayLike, second: ArrayLike, method: str = "auto") -> 
     zero = ranks[difference == 0].sum() / 2
     plus, minus = ranks[difference > 0].sum() + zero, ranks[difference < 0].sum() + zero
     variance = n * (n + 1) * (2 * n + 1) / 24
-    if method == "tie-corrected":
-        sizes = np.unique(ranks, return_counts=True)[1]
-        variance -= float((sizes**3 - sizes).sum()) / 48
     z = (min(plus, minus) - n * (n + 1) / 4) / math.sqrt(variance) if variance > 0 else 0.0
     if method == "exact" or (method == "auto" and n <= _MOST_EXACT):
         p_value = _exact_p_value(ranks[difference != 0], min(plus, minus) - zero)
@@ -642,66 +590,6 @@ def _exact_p_value(ranks: np.ndarray, smaller_sum: float) -> float:
 
 
 # -- many tests -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Correction:
-    """Which of many hypotheses are rejected.
-
-    Parameters
-    ----------
-    rejected : ndarray of bool
-        One per hypothesis, in the order given.
-    thresholds : ndarray
-        What each p value is compared with.
-    adjusted : ndarray
-        Adjusted p values: a hypothesis is rejected at every level from this on.
-    """
-
-    rejected: np.ndarray
-    thresholds: np.ndarray
-    adjusted: np.ndarray
-
-
-def correct_p_values(p_values: ArrayLike, alpha: float = 0.05, method: str = "benjamini-hochberg") -> Correction:
-    """Decide on many hypotheses at once.
-
-    Both methods step up: with p values in increasing order and i0 the last one that is at most its threshold, the
-    first i0 hypotheses are rejected.
-
-    Parameters
-    ----------
-    p_values : array-like
-        One per hypothesis.
-    alpha : float
-        Level of significance.
-    method : {"benjamini-hochberg", "hochberg"}
-        Thresholds i alpha / t, which bound the share of false rejections, or alpha / (t + 1 - i), which bound the
-        probability of any.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.statistics import correct_p_values
-    >>> p_values = [0.0119, 0.00664, 0.2]
-    >>> correct_p_values(p_values).rejected.tolist()
-    [True, True, False]
-    >>> correct_p_values(p_values, method="hochberg").thresholds.round(4).tolist()
-    [0.025, 0.0167, 0.05]
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    if p.ndim != 1 or ((p < 0) | (p > 1) | np.isnan(p)).any():
-        raise DataError("p values are a list of numbers from 0 to 1")
-    check("method", method, choice(*_CORRECTIONS))
-    t = len(p)
-    place = np.arange(1, t + 1)
-    factor = place / t if method == "benjamini-hochberg" else 1 / (t + 1 - place)
-    order = np.argsort(p, kind="stable")
-    below = np.flatnonzero(p[order] <= factor * _checked_alpha(alpha))
-    n_rejected = below[-1] + 1 if len(below) else 0
-    rejected, thresholds = np.zeros(t, dtype=bool), np.empty(t)
-    rejected[order] = place <= n_rejected
-    thresholds[order] = factor * alpha
-    return Correction(rejected, thresholds, stepped_up(p, factor))
 
 
 def markdown_row(cells: Sequence[str]) -> str:

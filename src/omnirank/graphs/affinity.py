@@ -13,15 +13,85 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.seeds import stream
-from omnirank.neighbors.euclidean import nearest_rows, pair_distances, squared_distances
+from omnirank.neighbors.weighted import DenseExamples, nearest_examples, without_self
 
 # Examples whose distances tell the width of a kernel; of more, this many are drawn, the same ones always.
 _SAMPLED = 1000
-# Examples of a block of work, and those of it whose affinities stay in the cache.
+# Examples of a block of work, and those of it whose distances are worked on until they are done, while in the cache.
 _ROWS = 256
 _CACHED_ROWS = 32
+# Cells of the pairs whose distances are computed at once: as many as stay in the cache.
+_PAIR_CELLS = 2**16
 # Examples of which a matrix of all pairs is held.
 MOST_DENSE = 20_000
+
+
+def squared_distances(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the squared Euclidean distances between rows of two matrices, by a product of matrices.
+
+    Columns should be centred: the error is some 1e-16 of the squared norms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.graphs.affinity import squared_distances
+    >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
+    [[25.0, 1.0]]
+    """
+    distances = (-2 * rows) @ others.T
+    own, far = np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->i", others, others)
+    for start in range(0, len(distances), _CACHED_ROWS):
+        part = distances[start : start + _CACHED_ROWS]
+        part += own[start : start + _CACHED_ROWS, None]
+        part += far
+        np.maximum(part, 0.0, out=part)
+    return distances
+
+
+def pair_distances(values: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the squared distances of pairs of rows, from their differences: equal rows have 0 exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.graphs.affinity import pair_distances
+    >>> pair_distances(np.array([[0.0], [3.0]]), np.array([0, 1]), np.array([1, 1])).tolist()
+    [9.0, 0.0]
+    """
+    distances = np.empty(len(first))
+    step = max(1, _PAIR_CELLS // max(1, values.shape[1]))
+    for start in range(0, len(first), step):
+        part = slice(start, start + step)
+        apart = values[first[part]] - values[second[part]]
+        distances[part] = np.einsum("ij,ij->i", apart, apart)
+    return distances
+
+
+def nearest_rows(values: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
+    """Return the numbers of the k nearest other rows of each row, nearest first; of ties the first row wins.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        The examples, columns centred.
+    k : int
+        How many, at most n - 1.
+    n_jobs : int or None
+        Number of workers.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Row numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.graphs.affinity import nearest_rows
+    >>> nearest_rows(np.array([[0.0], [1.0], [-1.0], [5.0]]), 2).tolist()
+    [[1, 2], [0, 2], [0, 1], [1, 0]]
+    """
+    return without_self(nearest_examples(DenseExamples.of_numbers(values), k + 1, n_jobs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +175,7 @@ def kernel_width(values: np.ndarray, quantile: float) -> float:
     >>> kernel_width(np.array([[0.0], [1.0], [3.0]]), 0.5)
     4.0
     """
-    if len(values) > _SAMPLED:
-        values = values[np.sort(stream(0, len(values)).permutation(len(values))[:_SAMPLED])]
+    values = values[np.sort(stream(0, len(values)).permutation(len(values))[:_SAMPLED])]
     square = squared_distances(values, values)
     squared = np.concatenate([row[i + 1 :] for i, row in enumerate(square)])
     # what is left of equal rows after rounding is no distance
@@ -192,7 +261,7 @@ def smallest_pairs(affinity: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]
     n = affinity.shape[0]
     n_pairs = min(n_pairs, n)
     degree = degrees(affinity)
-    root = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
+    root = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
     if n <= _SMALL or n_pairs >= n - 1 or not sparse.issparse(affinity):
         dense = affinity.toarray() if sparse.issparse(affinity) else affinity
         laplacian = np.eye(n) - root[:, None] * dense * root
@@ -250,9 +319,12 @@ def laplacian_scores(values: np.ndarray, affinity: Any) -> np.ndarray:
     degree = degrees(affinity)
     scores = np.empty(values.shape[1])
     for part, columns in _parts(values):
-        centred = columns - (degree @ columns) / degree.sum()
-        spread = degree @ centred**2
-        along = spread - np.einsum("ij,ij->j", centred, affinity @ centred)
+        # from the value next to the mean: differences are exact where all degrees but tiny ones are of equal values
+        nearest = np.abs(columns - (degree @ columns) / degree.sum()).argmin(axis=0)
+        moved = columns - np.take_along_axis(columns, nearest[None], axis=0)
+        squares = degree @ moved**2
+        spread = squares - (degree @ moved) ** 2 / degree.sum()
+        along = squares - np.einsum("ij,ij->j", moved, affinity @ moved)
         # a column that is constant wherever the degrees are not zero is no better than chance
         scores[part] = np.where(spread > 0, along / np.where(spread > 0, spread, 1.0), 1.0)
     return np.maximum(scores, 0.0)

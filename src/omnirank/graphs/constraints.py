@@ -100,7 +100,7 @@ class NumberSimilarity:
         own, own_known = self.values[rows], self.known[rows]
         squared = own**2 @ self.known.T + own_known @ (self.values**2).T - 2 * own @ self.values.T
         common = own_known @ self.known.T
-        squared *= np.where(common > 0, self.values.shape[1] / np.maximum(common, 1.0), 0.0)
+        squared *= self.values.shape[1] / np.maximum(common, 1.0)
         return np.exp(-np.maximum(squared, 0.0) / self.width)
 
 

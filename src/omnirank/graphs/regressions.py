@@ -13,8 +13,7 @@ from scipy import linalg, sparse
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import blocks, counted_steps, run_parallel
-from omnirank.graphs.affinity import degrees, smallest_pairs
-from omnirank.neighbors.euclidean import nearest_rows
+from omnirank.graphs.affinity import degrees, nearest_rows, smallest_pairs
 
 # Norms below this count as this much: a column that has once been left out may come back.
 _LEAST_NORM = 1e-12
@@ -180,7 +179,11 @@ def sparse_fits(values: np.ndarray, targets: np.ndarray, n_coefficients: int, n_
 def _end_of_path(values: np.ndarray, targets: np.ndarray, n_steps: int, number: int) -> np.ndarray:
     from sklearn.linear_model import lars_path
 
-    return lars_path(values, targets[:, number], max_iter=n_steps, method="lasso", return_path=False)[2]
+    # scikit-learn leaves out a column that lies within 1e-7 of those chosen, in units for columns of norm 1: of norm
+    # 1/8, so that rounding does not keep it in, which makes coefficients infinite
+    size = 8 * 2.0 ** np.round(np.log2(len(values)) / 2)
+    path = lars_path(values / size, targets[:, number] * size, max_iter=n_steps, method="lasso", return_path=False)
+    return path[2] / size**2
 
 
 class Fit(NamedTuple):

@@ -75,46 +75,10 @@ class Cells:
         values[..., self.features] = columns
         return values
 
-    def distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return d_i of pairs of rows: one row per pair, one column per column of ``values``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from omnirank.data.table import Table
-        >>> from omnirank.neighbors.cells import table_cells
-        >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [5.0], [np.nan], [4.0]])))
-        >>> cells.distances(np.array([0, 0, 2]), np.array([1, 2, 3])).ravel().tolist()
-        [1.0, 1.0, 0.8]
-        """
-        a, b, split = self.values[first], self.values[second], self.n_numeric
-        apart = np.empty(a.shape)
-        np.abs(np.subtract(a[:, :split], b[:, :split]), out=apart[:, :split])
-        apart[:, split:] = a[:, split:] != b[:, split:]
-        if len(self.missing):
-            missing_a, missing_b = self._mask(first), self._mask(second)
-            times = missing_a.astype(np.float64) + missing_b
-            times[:, split:] = np.minimum(times[:, split:], 1.0)
-            apart += times * self.correction
-        return apart
-
     @property
     def some_missing(self) -> bool:
         """Whether a cell of a feature that has distances is missing."""
         return len(self.missing) > 0
-
-    def unknown(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return in which columns a cell of either row is missing, shaped as `distances`."""
-        return self._mask(first) | self._mask(second)
-
-    def _mask(self, rows: np.ndarray) -> np.ndarray:
-        """Which cells of the given rows are missing."""
-        counts = np.diff(self.missing_start)[rows]
-        ends = np.cumsum(counts)
-        places = np.repeat(self.missing_start[:-1][rows] - ends + counts, counts) + np.arange(counts.sum())
-        mask = np.zeros((len(rows), self.n_features), bool)
-        mask[np.repeat(np.arange(len(rows)), counts), self.missing[places]] = True
-        return mask
 
 
 def feature_ranges(table: Table) -> Ranges:
@@ -231,16 +195,6 @@ class SparseCells:
         One per feature.
     both_missing : ndarray
         Distance of two missing cells, one per feature.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from omnirank.data.table import Table
-    >>> from omnirank.neighbors.cells import sparse_cells
-    >>> cells = sparse_cells(Table.from_sparse(sparse.csc_array([[0.0, 4.0], [2.0, 0.0], [0.0, 1.0]])))
-    >>> cells.distances(np.array([0, 0]), np.array([1, 2])).tolist()
-    [[1.0, 1.0], [0.0, 0.75]]
     """
 
     rows: Any
@@ -300,21 +254,6 @@ class SparseCells:
     def some_missing(self) -> bool:
         """Whether a cell of a feature that has distances is missing."""
         return bool(np.isnan(self.rows.data).any())
-
-    def distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return d_i of pairs of rows: one row per pair, one column per feature."""
-        return self._filled(first, second, False)
-
-    def unknown(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return in which features a cell of either row is missing, shaped as `distances`."""
-        return np.isnan(self._filled(first, second, True))
-
-    def _filled(self, first: np.ndarray, second: np.ndarray, known_only: bool) -> np.ndarray:
-        from omnirank.neighbors.kernels.sparse_search import fill_distances
-
-        distances = np.zeros((len(first), self.n_features))
-        fill_distances(self.stored, np.asarray(first, np.int64), np.asarray(second, np.int64), known_only, distances)
-        return distances
 
 
 def sparse_cells(table: Table) -> SparseCells:

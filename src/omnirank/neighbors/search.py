@@ -116,25 +116,28 @@ class NeighborSearch:
         exact = np.empty(nearest.shape)
         certain = np.empty(n_rows, bool)
         pairs = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
-        verify(pairs, cells.n_numeric, rows, candidates, rough, error, nearest, exact, certain)
+        memory = np.empty(n_kept), np.empty(n_kept), np.empty(n_kept, np.int32)
+        verify(pairs, cells.n_numeric, rows, candidates, rough, error, nearest, exact, certain, *memory)
         return nearest, exact, certain | (not doubtful)
 
     def _candidates(self, precision: Any, rows: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Numbers and distances of the n nearest of each row (and of rows that fill up), and the error bound."""
         from omnirank.neighbors.kernels.search import CHUNK, search
+        from omnirank.neighbors.kernels.tile import ROWS, tile_width
 
         cells, blocks = self.cells, self._in_blocks(precision)
         sought = blocks.rows(rows) if precision == np.int16 else _padded_rows(self, rows, precision)
         candidates = np.empty((len(sought.ids), self.n_groups, n), np.int32)
         rough = np.empty(candidates.shape, np.float32 if precision == np.int16 else precision)
         if precision == np.int16:
-            from omnirank.neighbors.kernels.int16_search import search_words
+            from omnirank.neighbors.kernels.int16_search import WIDTH, search_words
 
-            search_words(sought, blocks.blocks, blocks.groups, blocks.unit, candidates, rough)
+            memory = np.empty((ROWS, WIDTH), np.int32), np.empty((ROWS, WIDTH), np.float32)
+            search_words(sought, blocks.blocks, blocks.groups, blocks.unit, candidates, rough, *memory)
             return candidates, rough, blocks.error
         n_columns = sought.cells.shape[1]
         bounds = (0, cells.n_numeric, cells.n_features, n_columns)
-        search(sought, blocks, bounds, candidates, rough)
+        search(sought, blocks, bounds, candidates, rough, np.empty((ROWS, tile_width(precision)), precision))
         # sums of at most this many terms, each rounded, stay below the distance and the sums of both rows' terms,
         # which lie between -1 and 1
         n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 6

@@ -115,46 +115,66 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
         raise DataError("there is no training example to be a neighbour")
     used = np.flatnonzero(weights)
     examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max())
-    k = min(k, train.n_rows)
-    ids = np.empty((test.n_rows, k), np.int32)
-    left = np.arange(test.n_rows)
+    return nearest_examples(examples, k, n_jobs)
+
+
+def nearest_examples(examples: DenseExamples | SparseExamples, k: int, n_jobs: int | None = None) -> np.ndarray:
+    """Return the numbers of the k training examples nearest to each test example, nearest first.
+
+    Parameters
+    ----------
+    examples : DenseExamples or SparseExamples
+        Test and training examples.
+    k : int
+        Number of neighbours; all training examples where there are fewer.
+    n_jobs : int or None
+        Number of workers.
+    """
+    from omnirank.neighbors.kernels.tile import tile_width
+
+    n_test, n_train = examples.test.shape[0], examples.train.shape[0]
+    ids = np.empty((n_test, min(k, n_train)), np.int32)
+    rows, pairs = np.arange(n_test), examples.pairs()
+    n_rows = min(max(_CELLS // n_train, _FEWEST_ROWS), _MOST_ROWS)
     for precision in examples.precisions:
-        if len(left):
-            left = _search(examples, left, precision, ids, train.n_rows, n_jobs)
+        if not len(rows):
+            break
+        others = examples.others(precision, tile_width(precision), n_jobs)
+        nearest = partial(_nearest_of, examples, pairs, others, ids.shape[1])
+        blocks = [rows[start : start + n_rows] for start in range(0, len(rows), n_rows)]
+        parts = run_parallel(nearest, blocks, n_jobs, description="searching neighbours")
+        found, certain = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        ids[rows[certain]] = found[certain]
+        rows = rows[~certain]
     return ids
 
 
-def _search(
-    examples: Any, rows: np.ndarray, precision: Any, ids: np.ndarray, n_train: int, n_jobs: int | None
-) -> np.ndarray:
-    """Find the nearest of some test examples; return those for which more precision is needed."""
-    from omnirank.neighbors.kernels.tile import tile_width
-
-    width = tile_width(precision)
-    examples.prepare(precision, width, n_jobs)
-    nearest = partial(_nearest_of, examples, examples.pairs(), precision, width, n_train, ids.shape[1])
-    n_rows = min(max(_CELLS // n_train, _FEWEST_ROWS), _MOST_ROWS)
-    blocks = [rows[start : start + n_rows] for start in range(0, len(rows), n_rows)]
-    parts = run_parallel(nearest, blocks, n_jobs, description="searching neighbours")
-    nearest_ids, certain = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    ids[rows[certain]] = nearest_ids[certain]
-    return rows[~certain]
-
-
-def _nearest_of(
-    examples: Any, pairs: Any, precision: Any, width: int, n_train: int, k: int, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_of(examples: Any, pairs: Any, others: Others, k: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest of some test examples, and for which of them the result is certain."""
     from omnirank.neighbors.kernels.nearest import settle
 
-    most = 0 if precision == np.float64 else 2 * k + 32
     ids, certain = np.empty((len(rows), k), np.int32), np.empty(len(rows), bool)
-    rough = examples.rough(rows, precision, width)
-    settle(
-        pairs, rows, rough.lanes, n_train, rough.offsets, rough.errors, most,
-        np.empty(k, rough.lanes.dtype), np.empty(k), ids, certain,
-    )  # fmt: skip
+    rough = examples.rough(rows, others)
+    most = 0 if rough.lanes.dtype == np.float64 else 2 * k + 32
+    memory = np.empty(k, rough.lanes.dtype), np.empty(k)
+    settle(pairs, rows, rough.lanes, examples.train.shape[0], rough.offsets, rough.errors, most, *memory, ids, certain)
     return ids, certain
+
+
+def without_self(ids: np.ndarray) -> np.ndarray:
+    """Return the k nearest other examples of each example, given the k + 1 nearest of all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.neighbors.weighted import without_self
+    >>> without_self(np.array([[0, 1], [0, 1], [0, 1]])).tolist()
+    [[1], [0], [0]]
+    """
+    others = ids != np.arange(len(ids))[:, None]
+    # where more than k equal examples come before it, an example is not among its own nearest
+    others[others.all(axis=1), -1] = False
+    return ids[others].reshape(len(ids), -1)
 
 
 def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = None) -> np.ndarray:
@@ -204,12 +224,96 @@ def _sums(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return sums
 
 
+# -- what neighbours say of label sets (ML-kNN) ---------------------------------------------------------------
+
+
+def ml_knn_probabilities(labels: np.ndarray, near: np.ndarray, ids: np.ndarray, smoothing: float = 1.0) -> np.ndarray:
+    r"""Return the probabilities of labels, given the neighbours of the training and of the test examples.
+
+    With c the number of an example's k neighbours that have a label, the label's probability is
+
+    .. math:: P(H_1 | c) = \frac{P(H_1) P(c | H_1)}{P(H_1) P(c | H_1) + P(H_0) P(c | H_0)},
+
+    where :math:`P(H_1) = (s + n_1) / (2 s + n)` and :math:`P(c | H) = (s + n_{Hc}) / (s (k + 1) + n_H)` are counted
+    over the training examples and their k nearest other training examples.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n, L)
+        0/1 labels of the training examples.
+    near : ndarray of int of shape (n, k)
+        Neighbours of the training examples among the others.
+    ids : ndarray of int of shape (m, k)
+        Neighbours of the test examples.
+    smoothing : float
+        The number s of imagined examples.
+
+    References
+    ----------
+    Zhang, Zhou: ML-kNN: a lazy learning approach to multi-label learning. Pattern Recognition 40, 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.neighbors.weighted import ml_knn_probabilities
+    >>> labels, near = np.array([[1.0], [1.0], [0.0]]), np.array([[1], [0], [1]])
+    >>> ml_knn_probabilities(labels, near, np.array([[0], [2]])).round(3).tolist()
+    [[0.628], [0.529]]
+    """
+    n, k = near.shape
+    n_labels = labels.shape[1]
+    own = labels.astype(bool)
+    counts, wanted = _label_counts(labels, near), _label_counts(labels, ids)
+    n_with = own.sum(axis=0)
+    column = np.broadcast_to(np.arange(n_labels), counts.shape)
+    prior = (smoothing + n_with) / (2 * smoothing + n)
+    joint = []
+    for has, n_has, share in ((own, n_with, prior), (~own, n - n_with, 1 - prior)):
+        table = np.zeros((n_labels, k + 1))
+        np.add.at(table, (column[has], counts[has]), 1.0)
+        given = (smoothing + table) / (smoothing * (k + 1) + n_has)[:, None]
+        joint.append(share * given[np.arange(n_labels), wanted])
+    return np.asarray(joint[0] / (joint[0] + joint[1]))
+
+
+def _label_counts(labels: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    counts = np.zeros((len(ids), labels.shape[1]), np.intp)
+    for place in range(ids.shape[1]):
+        counts += labels[ids[:, place]].astype(np.intp)
+    return counts
+
+
+def other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
+    """Return the k nearest other examples of each example of a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.neighbors.weighted import other_neighbors
+    >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
+    [1, 0, 1]
+    """
+    return without_self(weighted_neighbors(table, table, weights, k + 1, n_jobs))
+
+
+# -- examples as factors of products --------------------------------------------------------------------------
+
 # Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
 _SPARSE_SHARE = 0.06
 # Rows that are brought into a matrix at a time.
 _ROWS = 512
 # Above 0, so that examples at distance 0 from each other are within the error.
 _TINY = 1e-30
+
+
+class Others(NamedTuple):
+    """Training examples as a factor of products: a matrix, and what bounds the errors of the products."""
+
+    matrix: Any
+    largest: float
+    sizes: Any
+    width: int
 
 
 class Rough(NamedTuple):
@@ -275,29 +379,24 @@ class SparseExamples:
         parts = ((m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data) for m in (self.test, self.train))
         return SparsePairs(*(array for part in parts for array in part))
 
-    @cached_property
-    def _transposed(self) -> tuple[Any, np.ndarray]:
-        return self.train.T.tocsr(), _row_sums(self.train)
+    def others(self, precision: Any, width: int, n_jobs: int | None) -> Others:
+        """Return the training examples for products: transposed, with the squares of their norms."""
+        sizes = _row_sums(self.train)
+        return Others(self.train.T.tocsr(), float(sizes.max(initial=0.0)), sizes, width)
 
-    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
-        """Make what `rough` needs, before several workers ask for it."""
-        assert precision == np.float64
-        assert len(self._transposed[1])
-
-    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+    def rough(self, rows: np.ndarray, others: Others) -> Rough:
         """Return approximate distances of some test examples."""
-        others, sizes = self._transposed
+        matrix, largest, sizes, width = others
         part = self.test[rows]
-        n_blocks = -(-len(sizes) // width)
-        products = np.full((len(rows), n_blocks * width), np.inf)
+        products = np.full((len(rows), -(-len(sizes) // width) * width), np.inf)
         known = products[:, : len(sizes)]
-        known[:] = (part @ others).toarray()
+        known[:] = (part @ matrix).toarray()
         known *= -2
         known += sizes
-        offsets, largest = _row_sums(part), sizes.max(initial=0.0)
+        offsets = _row_sums(part)
         n_terms = int(np.diff(part.indptr).max(initial=0)) + 8
         bound = 2 * np.sqrt(offsets * largest) + largest + offsets
-        return Rough(products.reshape(-1, width), offsets, n_terms * np.finfo(precision).eps * bound + _TINY)
+        return Rough(products.reshape(-1, width), offsets, n_terms * np.finfo(np.float64).eps * bound + _TINY)
 
 
 def _scaled(matrix: Any, scale: np.ndarray) -> Any:
@@ -339,6 +438,12 @@ class DenseExamples:
     shares: tuple[np.ndarray, ...]
 
     precisions: ClassVar[tuple[Any, ...]] = (np.float32, np.float64)
+
+    @classmethod
+    def of_numbers(cls, values: np.ndarray) -> DenseExamples:
+        """Take the rows of a matrix as test and as training examples, in plain Euclidean distance."""
+        no_codes, ones = np.empty((len(values), 0), np.int32), np.ones(values.shape[1])
+        return cls(values, values, no_codes, no_codes, ones, ones, np.empty(0), ())
 
     @classmethod
     def of(cls, train: Table, test: Table, weights: np.ndarray) -> DenseExamples:
@@ -423,19 +528,15 @@ class DenseExamples:
             hot[codes[:, column] < 0, start[column] : start[column + 1]] = scale[column] * self.shares[column]
         return hot
 
-    @cached_property
-    def _matrices(self) -> dict[Any, tuple[np.ndarray, float, float]]:
-        return {}
-
-    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
-        """Make the matrix of the training examples, its largest norm and the largest number in its last column."""
+    def others(self, precision: Any, width: int, n_jobs: int | None) -> Others:
+        """Return the training examples for products: their largest norm, the largest number of the last column."""
         n_train = len(self.train)
         wide = np.zeros((-(-n_train // width) * width, self._width), precision)
         wide[n_train:, -1] = np.inf
         blocks = [slice(start, min(start + _ROWS, n_train)) for start in range(0, n_train, _ROWS)]
         parts, norms, sizes = zip(*run_parallel(partial(self._filled, precision), blocks, n_jobs), strict=True)
         np.concatenate(parts, out=wide[:n_train])
-        self._matrices[precision] = wide, max(norms), max(sizes)
+        return Others(wide, max(norms), max(sizes), width)
 
     def _filled(self, precision: Any, rows: slice) -> tuple[np.ndarray, float, float]:
         """The matrix of some training examples, its largest norm and the largest number in its last column."""
@@ -445,18 +546,18 @@ class DenseExamples:
             part[:, -1] = sizes
             return part, float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
 
-    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+    def rough(self, rows: np.ndarray, others: Others) -> Rough:
         """Return approximate distances of some test examples.
 
         A sum of n products rounded n times is wrong by at most n eps times the sum of their absolute values, which is
         at most the product of the norms.
         """
-        wide, largest, size = self._matrices[precision]
-        test = np.ones((len(rows), wide.shape[1]), precision)
+        wide, largest, size, width = others
+        test = np.ones((len(rows), wide.shape[1]), wide.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             offsets = self._fill(0, rows, test)
             bound = _norms(test[:, :-1]) * largest + size + np.abs(offsets)
-            errors = (wide.shape[1] + 8) * np.finfo(precision).eps * bound + _TINY
+            errors = (wide.shape[1] + 8) * np.finfo(wide.dtype).eps * bound + _TINY
             return Rough(np.matmul(test, wide.T).reshape(-1, width), offsets, errors)
 
 

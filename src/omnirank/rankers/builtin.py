@@ -236,6 +236,7 @@ METHODS = (
             data="relational",
         )
         for name, summary in (
+            ("unbiased", "Several linked tables: how much impurity they take away among out-of-bag examples"),
             ("genie3", "Several linked tables: how much impurity the tests of a relation take away"),
             ("symbolic", "Several linked tables: how many examples reach the tests of a relation"),
             ("permutation", "Several linked tables: growth of the out-of-bag error when a relation is permuted"),

@@ -67,7 +67,7 @@ class DispersionRanker(WeightedRanker):
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
-        scores = _Scores(dataset.features, weights, self.measure)
+        scores = partial(_scores, dataset.features, weights, self.measure)
         parts = run_parallel(scores, blocks(dataset.n_features, _BLOCKS), self.n_jobs, description="ranking features")
         return self._ranking(dataset, np.concatenate(parts), self.measure)
 
@@ -83,23 +83,14 @@ class DispersionRanker(WeightedRanker):
         return self._ranking(data, np.array(scores), self.measure)
 
 
-@dataclass(frozen=True, eq=False)
-class _Scores:
+def _scores(table: Table, weights: np.ndarray, measure: str, block: range) -> np.ndarray:
     """Scores of a block of features."""
-
-    table: Table
-    weights: np.ndarray
-    measure: str
-
-    def __call__(self, block: range) -> np.ndarray:
-        return np.array([self._score(i) for i in block])
-
-    def _score(self, i: int) -> float:
-        cells, nominal = self.table.column(i), bool(self.table.is_nominal[i])
+    scores = []
+    for i in block:
+        cells, nominal = table.column(i), bool(table.is_nominal[i])
         ends = np.zeros(2) if nominal else np.array([np.fmin.reduce(cells), np.fmax.reduce(cells)], np.float64)
-        return _score(
-            _moments(self.measure, cells, self.weights, self.table.levels[i], ends), nominal, ends, self.measure
-        )
+        scores.append(_score(_moments(measure, cells, weights, table.levels[i], ends), nominal, ends, measure))
+    return np.array(scores)
 
 
 def _moments(

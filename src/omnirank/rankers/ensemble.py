@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import ParameterError, logger, setting
-from omnirank.core.parallel import begun_beside
 from omnirank.core.parameters import FLAG, choice, count, listed, number
 from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.certainty import OUT_OF_BAG_TEST, Certainty, certainty_of
@@ -22,7 +21,7 @@ from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import FeaturesLike, TargetLike
-from omnirank.data.dataset import Dataset, fingerprint_of
+from omnirank.data.dataset import Dataset
 from omnirank.data.notes import caller_outside
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingRules, features_per_node
 from omnirank.ensembles.run import (
@@ -32,10 +31,10 @@ from omnirank.ensembles.run import (
     Limits,
     ScoreSums,
     ScoreWork,
-    TreeRun,
     WholeData,
     converged,
     growing_samples,
+    grown_samples,
 )
 from omnirank.ensembles.scores import ScoreOptions, check_error, computed_scores, get_score
 from omnirank.ensembles.supervision import (
@@ -48,7 +47,6 @@ from omnirank.ensembles.supervision import (
 )
 from omnirank.rankers.base import BaseRanker, recorded_of
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.samples import Samples
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
 _NOT_OF_A_TREE = frozenset({"n_features_to_select", "n_trees", "p_values"})
@@ -67,8 +65,9 @@ class EnsembleRanker(BaseRanker):
       power of their depth),
     * ``permutation``: relative growth of a tree's out-of-bag error when the feature's values are permuted,
     * ``unbiased``: sum of the impurity reductions that out-of-bag examples confirm, covariances of in-bag and
-      out-of-bag means; at the root, where trees see all examples, the gains of all tests of all features. About 0 for
-      features that tell nothing, however many tests they have. The formula is that of
+      out-of-bag means; at the root, where trees see all examples, the gains of all tests of all features (numeric
+      targets are normal scores of their ranks there, so that a few large values do not decide). About 0 for features
+      that tell nothing, however many tests they have. The formula is that of
       :class:`omnirank.core.ranking.accumulators.ConfirmedMeans`,
 
     each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative to
@@ -271,28 +270,24 @@ class EnsembleRanker(BaseRanker):
         """Grow the trees, and return the rankings by each score that was computed, that of ``importance`` first."""
         scores = computed_scores(self.importance)
         options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error, self.p_values)
-
-        def work(level: Supervision, dealt: Samples | None) -> ScoreWork:
-            return ScoreWork(rules, level, scores, options, dealt, *most_bytes)
-
         limits = self._limits
         n_ranked = MOST_TREES if isinstance(limits.n_trees, str) else limits.n_trees
         to_fit = ToFit(n_ranked, levels=RANKING_LEVELS)
         asked = AskedLevel(self.supervision, self.feature_weights, rules, to_fit)
-        run = TreeRun(samples, asked, work, limits, lambda sums: converged(sums.state(self.importance)))
         self.checkpoints_: dict[int, dict[str, Ranking]] = {}
-        with run.begun():
-            recorded = _recorded_beside(samples)
-            for sums in run.results():
+        with samples.ready(asked, limits) as level:
+            recorded = _recorded(samples)
+            work = ScoreWork(rules, level, scores, options, samples.samples, *most_bytes)
+            for sums in grown_samples(samples, work, limits, lambda sums: converged(sums.state(self.importance))):
                 if sums.n_trees in limits.sizes:
-                    self.checkpoints_[sums.n_trees] = self._rankings(sums, run.level, entropy, recorded())
+                    self.checkpoints_[sums.n_trees] = self._rankings(sums, level, entropy, dict(recorded))
         self.n_trees_, self.n_undefined_ = sums.n_trees, sums.n_undefined
-        self.supervision_, self.supervision_reason_ = run.level.level, run.level.reason
-        self.supervision_curve_ = dict(run.level.curve)
+        self.supervision_, self.supervision_reason_ = level.level, level.reason
+        self.supervision_curve_ = dict(level.curve)
         has_ended = isinstance(limits.n_trees, int) or converged(sums.state(self.importance))
         self._ended = "" if has_ended else f"the ranking has not converged after {MOST_TREES} trees, the most of 'auto'"
         _warn_of_undefined(self.importance, sums.n_undefined, sums.n_trees)
-        return self._rankings(sums, run.level, entropy, recorded())
+        return self._rankings(sums, level, entropy, dict(recorded))
 
     def _rankings(
         self, sums: ScoreSums, level: Supervision, entropy: int, recorded: dict[str, Any]
@@ -360,27 +355,16 @@ def growing_data(
     return GrowingData(dataset, entropy, weight, n_jobs=n_jobs, groups=groups)
 
 
-def _recorded_beside(samples: WholeData | DealtSamples) -> Callable[[], dict[str, Any]]:
-    """Return a function for what rankings record of the data; data in memory are hashed beside what follows.
-
-    The thread that waits for the hash keeps it in the data, no other.
-    """
+def _recorded(samples: WholeData | DealtSamples) -> dict[str, Any]:
+    """What rankings record of the data."""
     if isinstance(samples, DealtSamples):
         data, more = samples.source, {"n_samples": samples.n_samples}
         targets = data.target_names if data.n_targets else data.feature_names
-        return lambda: recorded_of(data) | {"features": data.feature_names, "split_by": targets, "parameters": more}
+        return recorded_of(data) | {"features": data.feature_names, "split_by": targets, "parameters": more}
     own = samples.data.dataset
-    names = {"features": own.feature_names, "parameters": {}}
-    names["split_by"] = own.feature_names if own.target is None else own.target_names
-    job = partial(fingerprint_of, own.features, own.target, own.task, own.hierarchy)
-    fingerprint = None if "fingerprint" in vars(own) else begun_beside(job, samples.n_jobs)
-
-    def recorded() -> dict[str, Any]:
-        if fingerprint is not None:
-            vars(own)["fingerprint"] = fingerprint()
-        return recorded_of(own) | names | {"fingerprint": samples.data.fingerprint}
-
-    return recorded
+    targets = own.feature_names if own.target is None else own.target_names
+    names = {"features": own.feature_names, "split_by": targets, "parameters": {}}
+    return recorded_of(own) | names | {"fingerprint": samples.data.fingerprint}
 
 
 def _warn_of_equal_trees(rules: GrowingRules, dataset: Dataset) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -161,7 +161,7 @@ def information_gain(counts: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         # exactly log 1 where there is one bin only
         lift = counts * total[:, None] / (bins[:, :, None] * classes)
-        gains = np.where(counts > 0, counts * np.log(np.where(counts > 0, lift, 1.0)), 0.0).sum(axis=(0, 2)) / total
+        gains = (counts * np.log(np.where(counts > 0, lift, 1.0))).sum(axis=(0, 2)) / total
     return np.where(total > 0, np.maximum(gains, 0.0), 0.0)
 
 
@@ -231,7 +231,7 @@ def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int) -> tup
     """
     if table.is_nominal[i]:
         return table.column(i), False
-    values, codes = (_stored_values if table.is_sparse else _values)(table, i)
+    values, codes = _values(table, i)
     binned = len(values) > n_bins
     if binned:
         known = codes >= 0
@@ -246,22 +246,6 @@ def _values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
     known = ~np.isnan(cells)
     codes = np.full(len(cells), -1, dtype=np.intp)
     values, codes[known] = np.unique(cells[known], return_inverse=True)
-    return values, codes
-
-
-def _stored_values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the stored cells of a sparse table: most of its columns are short."""
-    matrix = table.matrix
-    part = slice(matrix.indptr[i], matrix.indptr[i + 1])
-    rows, cells = matrix.indices[part], matrix.data[part]
-    known = ~np.isnan(cells)
-    values, of = np.unique(cells[known], return_inverse=True)
-    zero = int(np.searchsorted(values, 0.0))
-    if len(rows) < table.n_rows:
-        values, of = np.insert(values, zero, 0.0), of + (of >= zero)
-    codes = np.full(table.n_rows, zero, dtype=np.intp)
-    codes[rows] = -1
-    codes[rows[known]] = of
     return values, codes
 
 
@@ -478,6 +462,19 @@ class InformationRanker(WeightedRanker):
         return [] if target.is_labels else [j for j, levels in enumerate(target.levels) if levels is None]
 
 
+class _Total(NamedTuple):
+    """The known weight of each target, and whether it has examples of two classes."""
+
+    known: np.ndarray
+    varies: np.ndarray
+
+    @classmethod
+    def of(cls, target: ClassTargets, weights: np.ndarray) -> _Total:
+        # counted, as differences of weights are not exact
+        varies = (target.totals(np.ones(len(weights))) > 0).sum(axis=1) > 1
+        return cls(target.totals(weights).sum(axis=1), varies)
+
+
 @dataclass(frozen=True, eq=False)
 class _Scored:
     """Scores of a block of features; the seed is that of the noise in estimates by neighbours."""
@@ -490,43 +487,40 @@ class _Scored:
     numbers: list[int]
 
     def __call__(self, block: range) -> np.ndarray:
-        totals = [target.totals(self.weights) for target in self.targets]
+        totals = [_Total.of(target, self.weights) for target in self.targets]
         others = self._neighbor_targets(totals) if self.ranker.measure == NEIGHBOR_MEASURE else []
         return np.array([self._score(i, totals, others) for i in block])
 
-    def _score(self, i: int, totals: list[np.ndarray], others: list[tuple[Variable, float]]) -> float:
+    def _score(self, i: int, totals: list[_Total], others: list[tuple[Variable, float]]) -> float:
         ranker, table = self.ranker, self.dataset.features
         codes, binned = feature_codes(table, i, self.weights, ranker.n_bins)
         if ranker.measure == NEIGHBOR_MEASURE and binned:
             own = Variable.of_numbers(table.column(i).astype(np.float64))
-            return self._aggregated(*self._by_neighbors(own, others))
-        values, alpha = self._by_counts(codes, totals)
+            return self._aggregated(self._by_neighbors(own, others))
         numbers = [(variable, weight) for variable, weight in others if not variable.discrete]
-        more, more_alpha = self._by_neighbors(Variable.of_codes(codes), numbers)
-        return self._aggregated(np.append(values, more), np.append(alpha, more_alpha))
+        by_neighbors = self._by_neighbors(Variable.of_codes(codes), numbers)
+        return self._aggregated(np.vstack([*self._by_counts(codes, totals), by_neighbors]))
 
-    def _by_counts(self, codes: np.ndarray, totals: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _by_counts(self, codes: np.ndarray, totals: list[_Total]) -> list[np.ndarray]:
         """Scores for the targets that are not constant, and the weights of these."""
         measure = MEASURES.get(self.ranker.measure, information_gain)
-        values, alpha = [np.empty(0)], [np.empty(0)]
+        found = []
         for target, total in zip(self.targets, totals, strict=True):
             counts = target.counts(codes, self.weights)
             scores = measure(counts)
             if self.ranker.measure != "chi2":
-                known = total.sum(axis=1)
+                known = total.known
                 scores = scores * np.minimum(counts.sum(axis=(0, 2)) / np.where(known > 0, known, 1.0), 1.0)
-            varies = _varies(total)
-            values.append(scores[varies])
-            alpha.append(target.weights[varies])
-        return np.concatenate(values), np.concatenate(alpha)
+            found.append(np.column_stack([scores, target.weights])[total.varies])
+        return found
 
-    def _neighbor_targets(self, totals: list[np.ndarray]) -> list[tuple[Variable, float]]:
+    def _neighbor_targets(self, totals: list[_Total]) -> list[tuple[Variable, float]]:
         """All targets that are not constant, with their weights."""
         target = self.dataset.target
         assert target is not None
         targets = []
         for own, total in zip(self.targets, totals, strict=True):
-            varying = np.flatnonzero(_varies(total)).tolist()
+            varying = np.flatnonzero(total.varies).tolist()
             targets += [(_class_variable(own, v), float(own.weights[v])) for v in varying]
         for j in self.numbers:
             variable = Variable.of_numbers(target.values[:, j])
@@ -534,17 +528,13 @@ class _Scored:
                 targets.append((variable, 1.0))
         return targets
 
-    def _by_neighbors(self, own: Variable, others: list[tuple[Variable, float]]) -> tuple[np.ndarray, np.ndarray]:
-        values = [neighbor_information(own, other, self.ranker.n_neighbors, self.seed) for other, _ in others]
-        return np.array(values), np.array([weight for _, weight in others])
+    def _by_neighbors(self, own: Variable, others: list[tuple[Variable, float]]) -> np.ndarray:
+        ranker, seed = self.ranker, self.seed
+        found = [(neighbor_information(own, other, ranker.n_neighbors, seed), weight) for other, weight in others]
+        return np.reshape(found, (-1, 2))
 
-    def _aggregated(self, values: np.ndarray, alpha: np.ndarray) -> float:
-        return float(np.average(values, weights=alpha)) if len(values) else 0.0
-
-
-def _varies(total: np.ndarray) -> np.ndarray:
-    """Which targets have examples of two classes."""
-    return np.asarray((total > 0).sum(axis=1) > 1)
+    def _aggregated(self, weighted: np.ndarray) -> float:
+        return float(np.average(weighted[:, 0], weights=weighted[:, 1])) if len(weighted) else 0.0
 
 
 def _class_variable(target: ClassTargets, v: int) -> Variable:

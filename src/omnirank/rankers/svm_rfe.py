@@ -48,7 +48,7 @@ class SVMRFERanker(WeightedRanker):
         Share of the features that is removed in each step, at least one feature; small shares take longer. 0 removes
         one by one.
     C : float
-        Weight of the errors against the margin in the support vector machines.
+        Weight of the errors against the margin in the support vector machines; weights of examples multiply it.
     task, hierarchy, n_features_to_select, random_state
         As in all rankers; the method is deterministic.
     n_jobs : int or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -208,15 +209,6 @@ def _counted(own: np.ndarray, target: Columns, varies: np.ndarray, alpha: np.nda
 # -- data in parts ------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Pair:
-    """Some features and some targets: the sums so far, and their last columns."""
-
-    sums: Sums
-    features: Columns
-    target: Columns
-
-
 def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots: bool = False) -> np.ndarray:
     """Return for each feature the mean, over all target variables but itself, of the shares that it explains.
 
@@ -235,7 +227,7 @@ def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots:
     extents = _feature_extents(data)
     of_target = _target_extents(data) if data.n_targets else extents
     alpha = np.ones(data.n_features)
-    pairs: dict[tuple[int, int], _Pair] = {}
+    pairs: dict[tuple[int, int], tuple[Sums, Columns, Columns]] = {}
     for block in _labelled_blocks(data):
         weights = np.ones(block.n_examples)
         features = [make() for make in feature_blocks(block.features, weights, extents)]
@@ -244,33 +236,19 @@ def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots:
             columns = _columns(block)
             alpha = columns.weights
             target = [make() for make in target_blocks(columns, weights, of_target)]
-        for i, own in enumerate(features):
-            for j, other in enumerate(target):
-                _add(pairs, (i, j), own, other, weights)
-    return _means(data, pairs, alpha, adjusted, roots)
-
-
-def _add(
-    pairs: dict[tuple[int, int], _Pair], key: tuple[int, int], own: Columns, other: Columns, weights: np.ndarray
-) -> None:
-    sums = sums_of(own, other, weights)
-    pairs[key] = _Pair(pairs[key].sums + sums if key in pairs else sums, own, other)
-
-
-def _means(
-    data: ShardedDataset, pairs: dict[tuple[int, int], _Pair], alpha: np.ndarray, adjusted: bool, roots: bool
-) -> np.ndarray:
-    sums, total = np.zeros(data.n_features), np.zeros(data.n_features)
+        for (i, own), (j, other) in product(enumerate(features), enumerate(target)):
+            added = sums_of(own, other, weights)
+            pairs[i, j] = pairs[i, j][0] + added if (i, j) in pairs else added, own, other
+    scores, total = np.zeros(data.n_features), np.zeros(data.n_features)
     # Columns of the target are those that vary; features may vary in all rows, and be constant in every block.
     varies = ~np.isin(data.feature_names, data.constant)
-    for pair in pairs.values():
-        own, targets = pair.features.positions, pair.target.positions
-        varying = np.ones(len(targets), bool) if data.n_targets else varies[targets]
-        counted = _counted(own, pair.target, varying, alpha, not data.n_targets)
-        shares = shares_of_sums(pair.sums, pair.features, pair.target, adjusted)
-        sums[own] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
-        total[own] += counted.sum(axis=1)
-    return sums / np.where(total > 0, total, 1.0)
+    for added, own, other in pairs.values():
+        varying = np.ones(len(other.positions), bool) if data.n_targets else varies[other.positions]
+        counted = _counted(own.positions, other, varying, alpha, not data.n_targets)
+        shares = shares_of_sums(added, own, other, adjusted)
+        scores[own.positions] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
+        total[own.positions] += counted.sum(axis=1)
+    return scores / np.where(total > 0, total, 1.0)
 
 
 def _labelled_blocks(data: ShardedDataset) -> Iterator[Dataset]:

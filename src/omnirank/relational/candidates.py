@@ -209,9 +209,12 @@ class Candidates:
         self.example_types = example_types
         self.bias = bias
         # kept with the database: many inherited paths lead to the same steps and features, and so do other fits
-        joins = example_types, repr(bias.modes)
+        joins = tuple(database.relations), example_types, repr(bias.modes)
         self._steps = database.caches.steps.setdefault(joins, {})
-        self._features = database.caches.features.setdefault((example_types, bias.chains), {})
+        # where the examples have a table, their columns are in it
+        self._own_tables = {other.table for other in database.relations.values()} & set(example_types)
+        chains = example_types, frozenset(self._own_tables), bias.chains
+        self._features = database.caches.features.setdefault(chains, {})
         self._places = {name: place for place, name in enumerate(database.relations)}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -400,8 +403,7 @@ class Candidates:
     def _is_own_column(self, step: Step) -> bool:
         """Whether a step leads to a value in the example's own row."""
         relation = self.database.relation(step.relation)
-        tables = {other.table for other in self.database.relations.values()} & set(self.example_types)
-        ours = not tables or relation.table in tables
+        ours = not self._own_tables or relation.table in self._own_tables
         whole = {variable for _, variable in step.bound} == set(range(len(self.example_types)))
         return ours and whole and not relation.is_link and self._index(step).is_functional
 

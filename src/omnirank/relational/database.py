@@ -215,7 +215,7 @@ class ValueCache(Generic[Kept]):
 
 @dataclass(eq=False)
 class Caches:
-    """What was computed from a database, shared by features, fits and folds.
+    """What was computed from a database and from parts of its relations, shared by features, fits and folds.
 
     Attributes
     ----------
@@ -226,9 +226,9 @@ class Caches:
     vocabulary : Vocabulary or None
         Names of steps.
     steps : dict
-        For example types and rules of joining, the steps that continue a path.
+        For the relations, example types and rules of joining, the steps that continue a path.
     features : dict
-        For example types and aggregates, the features of a path.
+        For the tables of the examples and aggregates, the features of a path.
     values : ValueCache of Values
         Values of features by object.
     blocks : ValueCache of CodedBlock
@@ -292,6 +292,21 @@ class Database:
         except KeyError:
             hint = did_you_mean(name, list(self.relations))
             raise DataError(f"the database has no relation {name!r}{hint}") from None
+
+    def restricted(self, names: Sequence[str]) -> Database:
+        """Return the database with some of its relations only, in this order; both keep what is computed from either.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> database = om.datasets.make_movies(random_state=0).database
+        >>> part = database.restricted(["ratings_stars"])
+        >>> list(part.relations), part.caches.values is database.caches.values
+        (['ratings_stars'], True)
+        """
+        part = Database(self.objects, {name: self.relations[name] for name in names})
+        object.__setattr__(part, "caches", replace(self.caches, vocabulary=None))
+        return part
 
     def n_objects(self, kind: str) -> int:
         """Return the number of objects of a type."""

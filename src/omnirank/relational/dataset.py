@@ -173,7 +173,8 @@ def check_relational(given: Any, learner: str) -> RelationalDataset:
     if not isinstance(given, RelationalDataset):
         raise DataTypeError(
             f"{learner} takes a RelationalDataset, not {type(given).__name__}: make one by "
-            "RelationalDataset.from_frames, from_folder, from_database or from_facts"
+            "RelationalDataset.from_frames, from_folder, from_database or from_facts. For one table, there are "
+            "PCTForestClassifier, PCTForestRegressor and EnsembleRanker"
         )
     return given
 
@@ -529,8 +530,9 @@ class RelationalDataset(PickledWithoutCaches):
     def refuse_as_one(self, *_: Any, **__: Any) -> NoReturn:
         """Raise a DataError: the caller needs one table."""
         raise DataError(
-            f"{self.name!r} holds several tables, but one is needed: RelationalFeatures makes one. For several tables, "
-            "use om.select, omnirank.evaluation.cross.evaluate_relational or RelationalRanker.ranking_.standard_errors"
+            f"{self.name!r} holds several tables, but one is needed. RelationalForest, RelationalTree and "
+            "RelationalRanker take several, RelationalFeatures makes one of them; om.select and "
+            "omnirank.evaluation.cross.evaluate_relational judge what was learned"
         )
 
     __array__ = refuse_as_one
@@ -584,7 +586,7 @@ class RelationalDataset(PickledWithoutCaches):
         for name in names:
             if name not in self.database.relations:
                 raise DataError(f"there is no relation {name!r}{did_you_mean(name, self.feature_names)}")
-        database = Database(self.database.objects, {name: self.database.relations[name] for name in names})
+        database = self.database.restricted(names)
         modes = None if self.modes is None else {name: ways for name, ways in self.modes.items() if name in names}
         return replace(self, database=database, modes=modes)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from omnirank.core.errors import DataTypeError, FileFormatError
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
-from omnirank.data.files import LineBlocks, TextSource
+from omnirank.data.files import TextSource
 from omnirank.relational.aggregation import AGGREGATES
 
 # The shortest text between the parentheses after which nothing but a dot and a comment follows.
@@ -77,7 +77,7 @@ def read_facts(paths: PathLike | Sequence[PathLike], encoding: str = "utf-8") ->
     """
     found: dict[str, Predicate] = {}
     for path in files(paths):
-        for line, text in LineBlocks(TextSource(path, encoding)).lines():
+        for line, text in TextSource(path, encoding).lines():
             fact = parsed_fact(text, path, line)
             if fact is None:
                 continue
@@ -231,7 +231,7 @@ def read_fact_settings(path: PathLike, encoding: str = "utf-8") -> FactSettings:
     if not isinstance(path, str | Path):
         raise DataTypeError(f"settings: give the path of a file, not {type(path).__name__}")
     path = Path(path)
-    lines = list(LineBlocks(TextSource(path, encoding)).lines())
+    lines = list(TextSource(path, encoding).lines())
     if any(_MODE_LINE.match(text) for _, text in lines):
         return _with_modes(lines, path)
     return _with_sections(lines, path)

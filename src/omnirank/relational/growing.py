@@ -225,14 +225,14 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def over_used_features(
-    grown: Sequence[tuple[Tree, tuple[Any, ...], Ties]],
+    grown: Sequence[tuple[Tree, tuple[Any, ...], Any]],
 ) -> tuple[list[Tree], tuple[Any, ...], tuple[Levels | None, ...]]:
     """Return trees over the features that any of them tests, these features by first use, and their levels.
 
     Parameters
     ----------
-    grown : sequence of (Tree, tuple of Feature, dict)
-        Trees, each over the features that it tests itself, and their ties.
+    grown : sequence of (Tree, tuple of Feature, Paid)
+        Trees, each over the features that it tests itself.
     """
     levels_of: dict[Any, Levels | None] = {}
     for tree, features, _ in grown:
@@ -499,7 +499,7 @@ def grow_tree(
     tables : CandidateTables
         What nodes may test.
     space : clustering space
-        As :func:`omnirank.trees.space.clustering_space` returns it.
+        As :func:`omnirank.trees.layout.clustering_space` returns it.
     weight_of : ndarray
         Weights of the examples.
     settings : Settings

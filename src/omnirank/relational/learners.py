@@ -34,9 +34,9 @@ from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Component
 from omnirank.relational.dataset import RelationalDataset, Signature, check_relational
 from omnirank.relational.evaluation import columns_as_fitted
-from omnirank.relational.growing import Ties, distinct_names, over_used_features
+from omnirank.relational.growing import distinct_names, over_used_features
 from omnirank.relational.paths import Feature, Step, describe
-from omnirank.relational.training import RelationalGrowing, RelationalPlan
+from omnirank.relational.training import GrownTree, Paid, RelationalGrowing, RelationalPlan
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.measuring import in_training_order
@@ -44,7 +44,6 @@ from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import Tree, one_leaf, tree_with_thresholds
 
-GrownTree = tuple[Tree, tuple[Any, ...], Ties]
 BOOSTING: dict[str, Domain] = {
     "n_trees": count(1),
     "shrinkage": number(above=0, most=1),
@@ -91,7 +90,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
     class_weight: Any = None
 
     supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "labels", "numbers", "mixed")
-    _with_ties = False  # rankers share the credit of equal tests
+    _ranked_by = ""  # the ``tie_break`` of rankers
     _may_cluster = False  # and need no target
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "ensemble": choice("bagging", "random-forest"),
@@ -135,7 +134,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
 
     def _growing(self, dataset: RelationalDataset, entropy: int, weight: np.ndarray | None) -> RelationalGrowing:
         """Return examples as trees are grown on them."""
-        shared: dict[str, Any] = {"bias": self._bias(dataset), "with_ties": self._with_ties}
+        shared: dict[str, Any] = {"bias": self._bias(dataset), "ranked_by": self._ranked_by}
         return RelationalGrowing(dataset, entropy, weight, n_jobs=self._n_jobs(), **shared)
 
     def _with_class_weight(self, dataset: Any, weight: np.ndarray | None) -> np.ndarray | None:
@@ -180,7 +179,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
     def _keep(self, grown: Sequence[GrownTree], dataset: Any) -> list[Tree]:
         """Note the features that trees use, and return the trees over these."""
         trees, features, levels = over_used_features(grown)
-        self._ties = [ties for *_, ties in grown]
+        self._paid = [paid for *_, paid in grown]
         self.features_ = tuple(describe(dataset.database, dataset.example_types, feature) for feature in features)
         names = distinct_names([feature.sentence for feature in self.features_])
         n_nominal = sum(known is not None for known in levels)
@@ -295,7 +294,11 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
 def _one_leaf(training: Training, i: int) -> GrownTree:
     weight = training.data.weight
     grown = one_leaf(np.ones(training.data.dataset.n_examples) if weight is None else weight)
-    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns)), (), {}
+    return (
+        tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns)),
+        (),
+        Paid({}, np.zeros(1)),
+    )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

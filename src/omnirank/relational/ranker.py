@@ -5,7 +5,8 @@ adds share the reward of the node. What the node inherits was paid above. With f
 
     Symbolic(r) = 1/|Ens| sum_T sum_N P[r | N] |E(N)| / |E|,    Genie3(r) = 1/|Ens| sum_T sum_N P[r | N] h*(N)
 
-where P[r | N] is the share of relation r among the steps of the new part: those after the longest common prefix of the
+and unbiased(r) with the out-of-bag covariance h(N) of `omnirank.ensembles.unbiased` in place of h*(N). Here P[r | N] is
+the share of relation r among the steps of the new part: those after the longest common prefix of the
 test's path and of the path that N inherits. At least the last step is new: a path that is inherited as a whole is paid
 for its last step again, as a column that is tested again is in a single table.
 
@@ -22,15 +23,14 @@ Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and fe
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
 from omnirank.core.ranking.accumulators import MeanAccumulator
 from omnirank.core.ranking.ranking import Ranking
@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_OF_TESTS = ("genie3", "symbolic")
+_OF_RESIDUALS = ("genie3", "symbolic")
+_OF_TESTS = ("unbiased", *_OF_RESIDUALS)
 IMPORTANCES = (*_OF_TESTS, "permutation")
 
 BY = ("relation", "column", "link", "table", "aggregate", "feature")
@@ -78,10 +79,13 @@ class Credits(NamedTuple):
     pairs: dict[tuple[str, str], float]
 
 
+_NO_CREDIT = Credits({}, {}, np.zeros(0), {})
+
+
 def tree_credits(
     tree: Tree,
     features: Sequence[Feature],
-    importance: str = "genie3",
+    rewards: np.ndarray,
     share: str = "new",
     ties: Ties | None = None,
 ) -> Credits:
@@ -93,14 +97,13 @@ def tree_credits(
         The tree.
     features : sequence of Feature
         What it tests, by number.
-    importance : {"genie3", "symbolic"}
-        The reward of a node: how much impurity the test takes away, h*, or the share of examples that reach the node.
+    rewards : ndarray
+        The reward of each node.
     share : {"new", "all"}
         Who shares it: the steps that the node adds, or all steps of its path.
     ties : dict, optional
         For each node the features that share its credit; by default the one tested has it all.
     """
-    rewards = tree.gain if importance == "genie3" else tree.weight / tree.weight[0]
     parent = parents_of(tree)
     found = Credits(defaultdict(float), defaultdict(float), np.zeros(len(features)), defaultdict(float))
     for node in np.flatnonzero(~tree.is_leaf).tolist():
@@ -121,16 +124,25 @@ def tree_credits(
     return found
 
 
-def credit_rows(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> np.ndarray:
-    """Return one row of credits per tree, one column per name; what a tree does not use is 0."""
-    rows = [[credits.get(name, 0.0) for name in names] for credits in found]
-    return np.array(rows, np.float64).reshape(len(found), len(names))
+def credit_table(
+    found: Sequence[Mapping[Any, float]] | Sequence[np.ndarray], names: Iterable[str], n_together: int = 1
+) -> pd.DataFrame:
+    """Return one row of credits per tree, one column per name; what a tree does not use is 0.
 
+    Trees that are grown together, such as those of the classes in an iteration of boosting, are averaged.
 
-def averaged(rows: Any, n_together: int) -> np.ndarray:
-    """Return the means over trees that are grown together, such as those of the classes in an iteration of boosting."""
-    rows = np.asarray(rows, np.float64)
-    return rows.reshape(-1, n_together, rows.shape[1]).mean(axis=1) if n_together > 1 else rows
+    Examples
+    --------
+    >>> from omnirank.relational.ranker import credit_table
+    >>> credit_table([{"a": 1.0}, {"a": 3.0, "b": 2.0}], ["a", "b"], 2).to_numpy().tolist()
+    [[2.0, 1.0]]
+    """
+    import pandas as pd
+
+    names = list(names)
+    keyed = (own if isinstance(own, Mapping) else dict(zip(names, own, strict=True)) for own in found)
+    rows = np.array([[own.get(name, 0.0) for name in names] for own in keyed], np.float64)
+    return pd.DataFrame(rows.reshape(len(rows) // n_together, n_together, len(names)).mean(axis=1), columns=names)
 
 
 # Shares of a relation's credit below this are chance, since in small nodes many tests are equal; so are all shares of
@@ -152,26 +164,10 @@ def _interchangeable(paid: Sequence[Credits]) -> pd.DataFrame:
     return found.sort_values(["share", "relation", "other"], ascending=[False, True, True], ignore_index=True)
 
 
-ScoreRows = dict[str, tuple[tuple[str, ...], np.ndarray]]
-
-
-def _tables_of(dataset: RelationalDataset) -> dict[str, list[str]]:
-    """The relations of each table."""
-    found: dict[str, list[str]] = {}
-    for name, relation in dataset.database.relations.items():
-        found.setdefault(relation.table, []).append(name)
-    return found
-
-
-def _by_kind(dataset: RelationalDataset, rows: np.ndarray) -> ScoreRows:
-    """Scores of all relations, of columns and of links, where there are some."""
-    relations = dataset.database.relations
-    found = {"relation": (tuple(relations), rows)}
-    for kind, is_link in (("column", False), ("link", True)):
-        names = tuple(name for name, relation in relations.items() if relation.is_link == is_link)
-        if names:
-            found[kind] = names, rows[:, [name in names for name in relations]]
-    return found
+def _by_kind(dataset: RelationalDataset, rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Scores of all relations, of columns and of links."""
+    is_link = np.array([relation.is_link for relation in dataset.database.relations.values()])
+    return {"relation": rows, "column": rows.loc[:, ~is_link], "link": rows.loc[:, is_link]}
 
 
 @dataclass(eq=False, repr=False)
@@ -183,18 +179,21 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
 
     Parameters
     ----------
-    importance : {"genie3", "symbolic", "permutation"}
-        What a test is worth: how much impurity it takes away, or the share of examples that reach it. Both are
-        computed; this one is ``ranking_``. "permutation" does not look at tests: it is how much the out-of-bag error of
-        a tree grows when the values of a relation, or the ends of a link, are permuted (see
+    importance : {"unbiased", "genie3", "symbolic", "permutation"}
+        What a test is worth: how much impurity it takes away among out-of-bag examples, so that noise scores 0 on
+        average however many tests it offers (without target: but for what a test tells of its own feature); how much it
+        takes away among the examples that chose it, as in published rankings; or the share of examples that reach it.
+        All are computed; this one is ``ranking_``. "permutation" does not look at tests: it is how much the out-of-bag
+        error of a tree grows when the values of a relation, or the ends of a link, are permuted (see
         :mod:`omnirank.relational.permutation`). It ranks relations, columns, links and tables, a table by permuting all
-        its relations at once, and needs bagging or random forests.
+        its relations at once. It and "unbiased" need bagging or random forests.
     by : {"relation", "column", "link", "table", "aggregate", "feature"}
         What ``ranking_`` ranks. "column" are the relations that hold values, "link" those that only link tables:
         they take credit from the columns behind them, so that their scores depend on how the database is cut into
         tables, and are best looked at apart. Of features, those are ranked that the trees use.
     ensemble : {"bagging", "random-forest", "boosting"}
-        Which trees.
+        Which trees. Random forests find weak signals beside columns with many levels, which win the tests of bagging;
+        but another seed, or order of the tables, moves their scores more.
     n_trees : int
         Number of trees; of boosting, of iterations.
     share : {"new", "all"}
@@ -252,7 +251,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     3
     """
 
-    importance: str = "genie3"
+    importance: str = "unbiased"
     by: str = "relation"
     ensemble: str = "bagging"
     n_trees: int = 50
@@ -296,8 +295,12 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
-        if self.ensemble == "boosting" and (self.importance == "permutation" or self.supervision not in ("auto", 1)):
-            advice = "permutation scores and unlabelled examples need 'bagging' or 'random-forest'"
+        boosts = self.ensemble == "boosting"
+        if boosts and self.importance not in _OF_RESIDUALS:
+            advice = f"its trees have no out-of-bag examples: set {setting('importance', 'genie3')}"
+            raise ParameterError("ensemble", self.ensemble, advice)
+        if boosts and self.supervision not in ("auto", 1):
+            advice = "unlabelled examples need 'bagging' or 'random-forest'"
             raise ParameterError("ensemble", self.ensemble, advice)
         if not check_relational(X, "RelationalRanker").database.relations:
             raise DataError("the database holds no relation: there is nothing to rank; check what was read or left out")
@@ -307,7 +310,7 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         self.model_ = self._learner(entropy, X.target is not None).fit(X, y, sample_weight)
         self.task_ = X.task
         self._used_bias = self._bias(X)
-        self._rows = {name: self._rows_of(X, name) for name in _OF_TESTS}
+        self._rows = {name: self._rows_of(X, name) for name in (_OF_RESIDUALS if boosts else _OF_TESTS)}
         if self.importance == "permutation":
             self._rows[self.importance] = self._permuted_rows(X, sample_weight, entropy)
         self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
@@ -320,34 +323,11 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
     def _ranking_at(self, importance: str | None = None, by: str | None = None) -> Ranking:
         """One of the rankings of the fit, by default ``ranking_``."""
         score, wanted = importance or self.importance, by or self.by
-        names, rows = self._rows[score][wanted]
-        state = MeanAccumulator.empty(len(names)).update(rows)
+        rows = self._rows[score][wanted]
+        names = tuple(rows.columns)
+        state = MeanAccumulator.empty(len(names)).update(rows.to_numpy())
         parameters = self._recorded_parameters() | {"importance": score, "by": wanted}
         return Ranking.from_state(names, state, f"relational-{score}", parameters=parameters, **self._told)
-
-    def staged_scores(self, importance: str | None = None, by: str | None = None) -> pd.DataFrame:
-        """Return the scores after 1, 2, ... trees: means over the trees so far, or sums over iterations of boosting.
-
-        Curves that have become flat (means) or grow no more (sums) say that more trees would change little.
-
-        Parameters
-        ----------
-        importance, by : str, optional
-            As the parameters; by default those of ``ranking_``.
-
-        Returns
-        -------
-        DataFrame
-            One row per number of trees, one column per name.
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        names, rows = self._rows[importance or self.importance][by or self.by]
-        sums = np.cumsum(rows, axis=0)
-        numbers = np.arange(1, len(rows) + 1)
-        found = sums if self.ensemble == "boosting" else sums / numbers[:, None]
-        return pd.DataFrame(found, index=pd.Index(numbers, name="trees"), columns=list(names))
 
     # -- the ensemble ---------------------------------------------------------------------------------
 
@@ -359,46 +339,53 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
         level = self.supervision if has_target or self.supervision != 1 else 0
         given |= {} if boosts else {"ensemble": self.ensemble, "supervision": level}
         learner: RelationalLearner = RelationalBoosting(**given) if boosts else RelationalForest(**given)
-        learner._with_ties, learner._may_cluster = self.tie_break == "share", not boosts
+        learner._ranked_by, learner._may_cluster = self.tie_break, not boosts
         # as in rankings of one table, nodes without labels are split too
         learner._rules = {"tie_break": "first" if self.tie_break == "first" else "random", "min_labelled_leaf": 0}
         return learner
 
     # -- scores ---------------------------------------------------------------------------------------
 
-    def _rows_of(self, dataset: RelationalDataset, importance: str) -> ScoreRows:
-        """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
-        trees, features = self.model_._trees(), self.model_.features_
+    def _rows_of(self, dataset: RelationalDataset, importance: str) -> dict[str, pd.DataFrame]:
+        """For each thing to rank by, a row of scores per tree (or iteration)."""
+        trees, features, relations = self.model_._trees(), self.model_.features_, dataset.database.relations
+        rewards = {
+            "unbiased": lambda tree, of: of.confirmed,
+            "genie3": lambda tree, of: tree.gain,
+            "symbolic": lambda tree, of: tree.weight / tree.weight[0],
+        }[importance]
+        grown = zip(trees, self.model_._paid, strict=True)
         # boosting grows no tree where there is nothing to learn
-        nothing = Credits({}, {}, np.zeros(len(features)), {})
-        relations = dataset.database.relations
-        grown = zip(trees, self.model_._ties, strict=True)
-        paid = [tree_credits(tree, features, importance, self.share, ties) for tree, ties in grown] or [nothing]
-        if importance in (self.importance, _OF_TESTS[0]):
+        paid = [tree_credits(t, features, rewards(t, of), self.share, of.ties) for t, of in grown] or [_NO_CREDIT]
+        if importance == "genie3":
             self.interchangeable_ = _interchangeable(paid)
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
-        by_relation = averaged(credit_rows([found.relations for found in paid], tuple(relations)), together)
-        tables = _tables_of(dataset)
-        by_table = [by_relation[:, [name in own for name in relations]].sum(axis=1) for own in tables.values()]
-        aggregates = (*AGGREGATES, EXISTS, IDENTITY)
-        used = tuple(str(name) for name in self.model_.feature_names_in_)
-        found = _by_kind(dataset, by_relation) | {"table": (tuple(tables), np.column_stack(by_table))}
-        found["aggregate"] = aggregates, averaged(credit_rows([own.aggregates for own in paid], aggregates), together)
-        if used:
-            found["feature"] = used, averaged([credits.features for credits in paid], together)
-        return found
+        rows = credit_table([own.relations for own in paid], relations, together)
+        found = _by_kind(dataset, rows) | {
+            "table": rows.T.groupby(lambda name: relations[name].table, sort=False).sum().T,
+            "aggregate": credit_table([own.aggregates for own in paid], (*AGGREGATES, EXISTS, IDENTITY), together),
+            "feature": credit_table([own.features for own in paid], self.model_.feature_names_in_, together),
+        }
+        return {by: scores for by, scores in found.items() if scores.shape[1]}
 
-    def _permuted_rows(self, dataset: RelationalDataset, sample_weight: Any, entropy: int) -> ScoreRows:
+    def _permuted_rows(self, dataset: RelationalDataset, sample_weight: Any, entropy: int) -> dict[str, pd.DataFrame]:
         """The same of the permutation score."""
+        import pandas as pd
+
         weight = np.ones(dataset.n_examples) if sample_weight is None else np.asarray(sample_weight, np.float64)
         used = (dataset.labelled | (self.model_.supervision_ == 0)) & (weight > 0)  # what bootstraps draw from
-        dataset, weight, tables = dataset.take(used), weight[used], _tables_of(dataset)
+        dataset, weight = dataset.take(used), weight[used]
+        relations = dataset.database.relations
+        tables = {
+            own.table: [name for name in relations if relations[name].table == own.table] for own in relations.values()
+        }
         growing = self.model_._growing(dataset, entropy, weight)
         columns = growing.target_columns(GrowingRules(hierarchy_weight=self.model_.hierarchy_weight))
         scores = PermutationScores(self.model_, dataset, columns, weight, entropy)
-        n = len(dataset.database.relations)
-        rows = scores.rows([*([name] for name in dataset.database.relations), *tables.values()])
-        return _by_kind(dataset, rows[:, :n]) | {"table": (tuple(tables), rows[:, n:])}
+        rows, n = scores.rows([*([name] for name in relations), *tables.values()]), len(relations)
+        found = _by_kind(dataset, pd.DataFrame(rows[:, :n], columns=list(relations)))
+        found["table"] = pd.DataFrame(rows[:, n:], columns=list(tables))
+        return {by: own for by, own in found.items() if own.shape[1]}
 
     def _recorded_parameters(self) -> dict[str, Any]:
         """Parameters as a file can hold them, with the aggregates and modes that were in force.

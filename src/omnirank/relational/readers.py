@@ -14,10 +14,11 @@ import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -51,6 +52,8 @@ _SQL = re.compile(
     r"|year\b.*|json|clob|bit\b.*|money|number\b.*",
     re.IGNORECASE,
 )
+# What cells of databases may be; of other types, texts are read.
+_KEPT = {str, bool, int, float, Decimal, date, datetime, UUID}
 _WORDS = {"target", "target_table", "target_column", "tables", "exclude", "time", "name"}
 _TABLE_WORDS = {"columns", "primary_key", "foreign_keys", "exclude", "rows"}
 
@@ -446,6 +449,8 @@ def _read(connection: sqlalchemy.Connection, table: sqlalchemy.Table) -> tuple[p
 
 def _typed(cells: pd.Series, column: sqlalchemy.Column[Any], sa: Any) -> pd.Series:
     """A column in the type that the database declares, where its cells are of it."""
+    if cells.dtype.kind == "m":
+        return cells.dt.total_seconds()
     if cells.dtype != object:
         return cells
     known = [cell for cell in cells if cell is not None]
@@ -458,7 +463,8 @@ def _typed(cells: pd.Series, column: sqlalchemy.Column[Any], sa: Any) -> pd.Seri
         return pd.Series(np.array([np.nan if cell is None else float(cell) for cell in cells]))
     if types and types <= {time, timedelta}:
         return pd.Series(np.array([np.nan if cell is None else _seconds(cell) for cell in cells]))
-    if len(types) > 1 and str in types:  # SQLite lets numbers and texts stand in one column
+    # SQLite lets numbers and texts stand in one column; drivers have types of their own, for addresses say
+    if (len(types) > 1 and str in types) or not types <= _KEPT:
         return pd.Series([None if cell is None else str(cell) for cell in cells], dtype=object)
     return cells
 

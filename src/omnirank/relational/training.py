@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from omnirank.ensembles.plan import (
     weight_unit,
 )
 from omnirank.ensembles.supervision import left_out_work
+from omnirank.ensembles.unbiased import DescribedParts, described_parts, rows_by_node
 from omnirank.relational.candidates import Bias
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import empty_as_missing
@@ -32,22 +33,32 @@ from omnirank.tasks import clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
-from omnirank.trees.tree import Tree
+from omnirank.trees.tree import Tree, routed_cells
 
 # Most constructed features in the impurity, most cells of them, and most levels of a nominal one.
 _MOST_FEATURES, _MOST_CELLS, _MOST_LEVELS = 300, 2**25, 30
+
+
+class Paid(NamedTuple):
+    """What rankers pay the tests of a tree for: equal tests of a node, and what each node gains out of bag."""
+
+    ties: Ties
+    confirmed: np.ndarray | None = None
+
+
+GrownTree = tuple[Tree, tuple[Any, ...], Paid]
 
 
 @dataclass(frozen=True, eq=False)
 class RelationalPlan(GrowingPlan):
     """What relational trees are grown on; picklable, so that workers may be processes.
 
-    ``coded`` are the candidate tables. ``with_ties`` is whether trees come with the features that share the credit of
-    each node.
+    ``coded`` are the candidate tables. ``ranked_by`` is the ``tie_break`` of a ranker, whose trees come with what it
+    pays for; "" for others.
     """
 
     coded: CandidateTables  # type: ignore[assignment]
-    with_ties: bool = False
+    ranked_by: str = ""
 
     def grow(self, i: int, counts: np.ndarray | None = None) -> GrownFeatures:
         """Grow tree i."""
@@ -56,15 +67,35 @@ class RelationalPlan(GrowingPlan):
         settings = self.settings._replace(min_leaf=self.settings.min_leaf / unit)
         seed = kernel_seed(self.entropy, i)
         weight, drawn = counts * (self.weight / unit), self.rules.max_features
-        found = grow_tree(self.coded, self.space, weight, settings, seed, drawn, self.with_ties)
+        found = grow_tree(self.coded, self.space, weight, settings, seed, drawn, self.ranked_by == "share")
         grown = found.grown
         scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
         return found._replace(grown=grown._replace(**scaled))
 
-    def constructed_tree(self, i: int, counts: np.ndarray | None = None) -> tuple[Tree, tuple[Any, ...], Ties]:
-        """Grow tree i; returns it with its leaves' prototypes, the features that it tests, and its ties."""
+    def constructed_tree(self, i: int, counts: np.ndarray | None = None) -> GrownTree:
+        """Grow tree i; returns it with its leaves' prototypes, the features that it tests, and what rankers pay for."""
         found = self.grow(i, counts)
-        return found.tree(*node_means(found.grown, self.columns)), found.features, found.ties
+        confirmed = self._confirmed(i, found) if self.ranked_by and self.rules.bootstraps else None
+        return found.tree(*node_means(found.grown, self.columns)), found.features, Paid(found.ties, confirmed)
+
+    @cached_property
+    def _described(self) -> DescribedParts:
+        return described_parts(self)
+
+    def _confirmed(self, i: int, found: GrownFeatures) -> np.ndarray:
+        """For each node, h(t) of `omnirank.ensembles.unbiased`: 0 where no example is out of bag."""
+        grown, gains = found.grown, np.zeros(len(found.grown.feature))
+        unseen = np.flatnonzero((self.counts(i) == 0) & (self.weight > 0))
+        if grown.feature[0] < 0 or not len(unseen):
+            return gains
+        table = self.coded.cells(found.features)
+        bags = rows_by_node(grown, table, routed_cells(table), unseen, self.weight, None)
+        inner = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
+        # every node is a feature of its own
+        nodes = grown._replace(feature=np.where(grown.feature >= 0, np.arange(len(gains), dtype=np.int32), -1))
+        for part in (*self._described.own, *self._described.features):
+            part._replace(owner=np.full(len(part.owner), -1)).add(nodes, inner, bags, gains, np.zeros((0, 0)), None)
+        return gains * self.weight.sum() / self.weight[unseen].sum()
 
 
 @left_out_work.register
@@ -88,13 +119,13 @@ class RelationalGrowing(GrowingData):
     ----------
     bias : Bias
         What may be constructed.
-    with_ties : bool
+    ranked_by : str
         As in `RelationalPlan`.
     """
 
     dataset: RelationalDataset  # type: ignore[assignment]
     bias: Bias = field(default_factory=Bias)
-    with_ties: bool = False
+    ranked_by: str = ""
 
     _feature_products = None  # few columns: no products of rows are shared
 
@@ -135,4 +166,4 @@ class RelationalGrowing(GrowingData):
         target, feature_part = self._parts(rules)
         space, task = self._space(rules, target, feature_part, weight), get_task(self.dataset.task)
         made = *target, self.tables, space, rules.settings(1), weight, self.entropy, feature_part, weight_unit(weight)
-        return RelationalPlan(self.dataset, rules, task, *made, with_ties=self.with_ties)  # type: ignore[arg-type]
+        return RelationalPlan(self.dataset, rules, task, *made, ranked_by=self.ranked_by)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -24,7 +24,8 @@ from omnirank.tasks.target_distances import TargetDistance
 class PairBlock(NamedTuple):
     """Pairs (rows[j], ids[j, q]) with their weights w and w d_Y; pairs of weight 0 do not count.
 
-    fixed: (P_T, s) of the block where they are not the sums of the products and weights.
+    fixed: (P_T, s) of the block where they are not the sums of the products and weights; features: d_X, where it takes
+    the place of an unknown d_Y.
     """
 
     rows: np.ndarray
@@ -32,6 +33,7 @@ class PairBlock(NamedTuple):
     weights: np.ndarray
     products: np.ndarray
     fixed: tuple[float, float] | None = None
+    features: np.ndarray | None = None
 
 
 class DistancePairs:
@@ -84,20 +86,21 @@ class DistancePairs:
         weights = np.where(ids >= 0, neighbor_weights(ks[-1], self._sigma, self._first_place), 0.0)
         if self._influences is not None:
             weights *= self._influences[rows][:, None] * self._influences[ids]
-        apart = self.apart(rows, ids, far)
-        products = weights * apart
-        return [
-            PairBlock(rows, _columns(ids, i, j), _columns(weights, i, j), _columns(products, i, j))
-            for i, j in pairwise([0, *ks])
-        ]
-
-    def apart(self, rows: np.ndarray, ids: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """Return the target distances, given the feature distances D d_X; 0 where there is no neighbour."""
         features = np.where(ids >= 0, far, 0.0) / self.search.cells.n_features
-        if self.distances is None:
-            return features
-        distances = self.distances(rows, ids)
-        return np.where(np.isnan(distances), features, distances)
+        apart = features if self.distances is None else _known_or(self.distances(rows, ids), features)
+        products, blocks = weights * apart, []
+        for i, j in pairwise([0, *ks]):
+            block = PairBlock(rows, _columns(ids, i, j), _columns(weights, i, j), _columns(products, i, j))
+            blocks.append(block._replace(features=_columns(features, i, j)))
+        return blocks
+
+    def of_each(self, pairs: PairBlock, some: slice) -> Iterator[PairBlock]:
+        """Yield the pairs of some rows of a block with the distances of every target alone."""
+        assert self.distances is not None
+        assert pairs.features is not None
+        rows, ids, weights, features = (part[some] for part in (pairs.rows, pairs.ids, pairs.weights, pairs.features))
+        for apart in self.distances.of_each(np.repeat(rows, ids.shape[1]), ids.ravel()):
+            yield PairBlock(rows, ids, weights, weights * _known_or(apart.reshape(ids.shape), features))
 
 
 class ClassPairs:
@@ -159,6 +162,10 @@ class ClassPairs:
 
 
 PairRule: TypeAlias = DistancePairs | ClassPairs
+
+
+def _known_or(distances: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(distances), others, distances)
 
 
 def _columns(values: np.ndarray, start: int, stop: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
 # Rows that one worker takes at a time: whole tiles, and at least this many blocks of them where there are enough.
 _FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 16
 _FEWEST_PARTS = 8
-# Cells of the matrices of feature and target distances that are held at once when targets are scored alone.
+# Distances of single targets that are held at once.
 _MOST_CELLS = 2**21
 # Sums that all blocks of rows may hold before they are added up.
 _MOST_SUMS = 2**24
@@ -164,29 +164,12 @@ def _target_sums(rule: PairRule, pairs: PairBlock, leave_out: bool, together: _P
     """Sums for each target alone; where there is only one, they are those of all targets."""
     if not isinstance(rule, DistancePairs):
         return tuple(part[None] for part in together)
-    cells, distances = rule.search.cells, rule.distances
-    assert distances is not None
-    n_targets = distances.target.n_targets
-    counted = pairs.weights != 0
-    first = np.repeat(pairs.rows, counted.sum(axis=1))
-    second, weights = pairs.ids[counted], pairs.weights[counted]
-    p_ft, left_out_t = np.zeros((2, n_targets, cells.n_features))
-    p_f, left_out = np.zeros((2, cells.n_features))
-    p_t = np.zeros(n_targets)
-    step = max(1, _MOST_CELLS // (n_targets + cells.n_features))
-    for start in range(0, len(first), step):
-        part = slice(start, start + step)
-        features = cells.distances(first[part], second[part])
-        apart = distances.of_each(first[part], second[part])
-        products = np.where(np.isnan(apart), features.mean(axis=1), apart) * weights[part]
-        if leave_out:
-            unknown = cells.unknown(first[part], second[part])
-            features[unknown] = 0.0
-            left_out_t += products @ unknown
-            left_out += weights[part] @ unknown
-        p_ft += products @ features
-        p_f += weights[part] @ features
-        p_t += products.sum(axis=1)
-    for_each = (n_targets, 1)
-    sums = p_ft, np.tile(p_f, for_each), p_t, np.full(n_targets, weights.sum())
-    return (*sums, left_out_t, np.tile(left_out, for_each)) if leave_out else sums
+    assert rule.distances is not None
+    step = max(1, _MOST_CELLS // (rule.distances.target.n_targets * pairs.ids.shape[1]))
+    total: list[np.ndarray] = []
+    for start in range(0, len(pairs.rows), step):
+        blocks = rule.of_each(pairs, slice(start, start + step))
+        sums = zip(*(_block_sums(rule, own, leave_out) for own in blocks), strict=True)
+        some = [np.stack(of_targets) for of_targets in sums]
+        total = [a + b for a, b in zip(total, some, strict=True)] if total else some
+    return tuple(total)

@@ -12,8 +12,7 @@ from scipy.stats import rankdata
 
 from omnirank.core.ranking.accumulators import TargetScores
 from omnirank.core.ranking.certainty import ALPHA, adjusted_p_values, p_value_columns
-from omnirank.core.ranking.ranking import Ranking
-from omnirank.core.text import counted, harmless, numbers, ordinal
+from omnirank.core.text import counted, harmless, numbers
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_group_shares, plot_hierarchy, plot_ranking, plot_target_scores
@@ -31,13 +30,14 @@ _MOST_ROWS = 5000
 _MOST_CELLS = 200_000
 _MOST_GROUPS = 200
 _HINT = (
-    "how this feature goes with the target on its own (Spearman's correlation; the class or category with the highest "
-    "mean rank; the class that a category goes with most). The score may rest on more: this is a marginal association"
+    "how this feature goes with the target on its own (Spearman's correlation; the class or category in which "
+    "it is highest; the class that a category goes with most). The score may rest on more: this is marginal"
 )
 UNCLEAR = "no clear one"
 # Correlations below so many of their standard deviations under chance, 1 / sqrt(n), have no clear sign.
 _DEVIATIONS = 2.0
 _FEWEST = 5
+_MOST_LEVELS = 50
 
 _TOP = 10
 _SHOWN = 40
@@ -194,55 +194,33 @@ def direction(data: Dataset, feature: int) -> str:
     known = ~np.isnan(truth) & ((column >= 0) if nominal else ~np.isnan(column))
     if known.sum() < _FEWEST:
         return UNCLEAR
-    values, truth = column[known], truth[known]
     levels = data.features.levels[feature] if nominal else None
     classes = None if data.target.is_labels else data.target.levels[0]
+    (x, shown), (y, shown_classes) = _standard_ranks(column[known], levels), _standard_ranks(truth[known], classes)
+    rho = x.T @ y
+    i, j = np.unravel_index((np.abs(rho) if levels is None and classes is None else rho).argmax(), rho.shape)
+    if abs(rho[i, j]) < _DEVIATIONS / np.sqrt(len(x)):
+        return UNCLEAR
     if levels is not None and classes is not None:
-        return _together(values, levels, truth, classes)
+        return f"{levels[shown[i]]} goes with {classes[shown_classes[j]]}"
     if levels is not None:
-        group = _highest(values, truth)
-        return UNCLEAR if group is None else f"highest for {levels[group]}"
+        return f"highest for {levels[shown[i]]}"
     if classes is not None:
-        group = _highest(truth, values)
-        return UNCLEAR if group is None else f"highest in {classes[group]}"
-    rho = _correlation(rankdata(values), rankdata(truth))
-    if abs(rho) < _least(values):
-        return UNCLEAR
-    return f"{'rises' if rho > 0 else 'falls'} (ρ {rho:.2f})"
+        return f"highest in {classes[shown_classes[j]]}"
+    return f"{'rises' if rho[i, j] > 0 else 'falls'} (ρ {rho[i, j]:.2f})"
 
 
-def _highest(groups: np.ndarray, numbers: np.ndarray) -> int | None:
-    """The group in which numbers have the highest mean rank, if they go with it clearly."""
-    ranks, codes = rankdata(numbers), groups.astype(np.int64)
-    counts = np.bincount(codes)
-    means = np.bincount(codes, weights=ranks) / np.maximum(counts, 1)
-    highest = int(np.where(counts > 0, means, -np.inf).argmax())
-    clear = _correlation((codes == highest).astype(float), ranks) >= _least(ranks)
-    return highest if clear else None
-
-
-def _together(values: np.ndarray, levels: Sequence[Any], truth: np.ndarray, classes: Sequence[Any]) -> str:
-    """The category and the class that occur together more often than by chance, most of all (Pearson residuals)."""
-    counts = np.zeros((len(levels), len(classes)))
-    np.add.at(counts, (values.astype(np.int64), truth.astype(np.int64)), 1)
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
-    residuals = np.divide(counts - expected, np.sqrt(expected), out=np.zeros_like(counts), where=expected > 0)
-    row, column = np.unravel_index(residuals.argmax(), residuals.shape)
-    if residuals[row, column] < _DEVIATIONS:
-        return UNCLEAR
-    return f"{levels[row]} goes with {classes[column]}"
-
-
-def _least(values: np.ndarray) -> float:
-    """The smallest correlation with a clear sign."""
-    return _DEVIATIONS / float(np.sqrt(len(values)))
-
-
-def _correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Pearson's correlation; 0 where one of both is constant."""
-    a, b = a - a.mean(), b - b.mean()
-    scale = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / scale if scale > 0 else 0.0
+def _standard_ranks(values: np.ndarray, levels: Sequence[Any] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks of numbers, or indicators of the most frequent levels, with mean 0 and length 1; and these levels."""
+    shown = np.zeros(1, np.int64)
+    if levels is None:
+        columns = rankdata(values)[:, None]
+    else:
+        shown = np.argsort(-np.bincount(values.astype(np.int64)), kind="stable")[:_MOST_LEVELS]
+        columns = (values[:, None] == shown).astype(np.float64)
+    columns = columns - columns.mean(axis=0)
+    length = np.sqrt((columns**2).sum(axis=0))
+    return columns / np.where(length > 0, length, 1.0), shown
 
 
 def groups(subject: Subject) -> Content:
@@ -280,12 +258,11 @@ def by_target(subject: Subject) -> Content:
     counts = top_counts(scores)
     n = len(scores.names)
     order = ranking.order[: max(1, min(len(ranking), _MOST_TARGET_CELLS // (n + 2)))]
-    k, (place, best) = top_size(scores), best_places(ranking)
+    k = top_size(scores)
     columns = [
         Column("rank", ranking.ranks[order].tolist(), number=True),
         Column("feature", [ranking.names[i] for i in order]),
         Column(f"targets in top {k}", counts[order].tolist(), number=True, hint=f"of {n} targets"),
-        Column("highest place", [f"{ordinal(int(place[i]))} for {scores.names[best[i]]}" for i in order]),
         *(
             Column(name, [digits(value, 3) for value in row[order].tolist()], number=True)
             for name, row in zip(scores.names, scores.scores, strict=True)
@@ -293,7 +270,7 @@ def by_target(subject: Subject) -> Content:
     ]
     return {
         "picture": subject.picture(plot_target_scores(ranking, k=_SHOWN), "relative scores"),
-        "sentences": sharing(subject, counts),
+        "sentence": sharing(subject, counts),
         "columns": columns,
         "left": len(ranking) - len(order),
     }
@@ -304,50 +281,26 @@ def top_size(scores: TargetScores) -> int:
     return min(_TOP, math.ceil(scores.scores.shape[1] / 4))
 
 
-def best_places(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
-    """Return the highest place of each feature among the scores of a target, and the first target with it."""
-    assert ranking.per_target is not None
-    places = np.array([ranking.for_target(name).ranks for name in ranking.per_target.names])
-    return places.min(axis=0), places.argmin(axis=0)
-
-
-def in_tops(scores: TargetScores) -> np.ndarray:
-    """Return for each target and feature whether the feature is among the top of the target, with a score above 0."""
-    k = top_size(scores)
-    best = np.argsort(-scores.scores, axis=1, kind="stable")[:, :k]
-    chosen = np.zeros(scores.scores.shape, dtype=bool)
-    np.put_along_axis(chosen, best, True, axis=1)
-    return chosen & (relative_scores(scores) > 0)
-
-
 def top_counts(scores: TargetScores) -> np.ndarray:
     """Return for each feature the number of targets among whose top features it is, with a score above 0."""
-    return np.asarray(in_tops(scores).sum(axis=0))
+    best = np.argsort(-scores.scores, axis=1, kind="stable")[:, : top_size(scores)]
+    chosen = np.zeros(scores.scores.shape, dtype=bool)
+    np.put_along_axis(chosen, best, True, axis=1)
+    return np.asarray((chosen & (relative_scores(scores) > 0)).sum(axis=0))
 
 
-def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
-    """Say which features are shared by targets, and which are specific."""
+def sharing(subject: Subject, counts: np.ndarray) -> str:
+    """Say which features are shared by targets."""
     ranking, scores = subject.ranking, subject.ranking.per_target
     assert scores is not None
     n, k = len(scores.names), top_size(scores)
     least = max(2, math.ceil(_MOST_OF * n))
     shared = [ranking.names[i] for i in ranking.order if counts[i] >= least]
     of_targets = "both targets" if n == 2 else f"at least {least} of {n} targets"
-    # the target of each: a feature may score higher for another one, where more features are better still
-    target, relative = in_tops(scores).argmax(axis=0), relative_scores(scores)
-    single = [i for i in ranking.order.tolist() if counts[i] == 1]
-    single.sort(key=lambda i: -relative[target[i], i])
-    sentences, place = [], "the first" if k == 1 else f"among the top {k}"
-    if shared:
-        more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
-        verb = "is" if len(shared) == 1 else "are"
-        sentences.append(f"Shared: {joined(shared[:_NAMED])}{more} {verb} {place} of {of_targets}.")
-    else:
-        sentences.append(f"No feature is {place} of {of_targets}.")
-    if single:
-        named = [f"{ranking.names[i]} ({scores.names[target[i]]})" for i in single[:_NAMED]]
-        sentences.append(f"Specific, {place} of one target only: {listing(named)}.")
-    return sentences
+    place = "the first" if k == 1 else f"among the top {k}"
+    if not shared:
+        return f"No feature is {place} of {of_targets}."
+    return f"Shared: {listing(shared, _NAMED)} {'is' if len(shared) == 1 else 'are'} {place} of {of_targets}."
 
 
 def label_hierarchy(subject: Subject) -> Content:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from omnirank.evaluation.stability import Stability, drawn_ranks
 from omnirank.measures.table import Measure
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.tasks import get_task
-from omnirank.tasks.measuring import measure_of, measures_of
+from omnirank.tasks.measuring import measure_of
 
 # Random rankings that each half is compared with.
 N_RANDOM = 3
@@ -45,8 +44,6 @@ class Half(NamedTuple):
     uniform: float
     random: tuple[float, ...]
     by_size: tuple[float, ...]
-    measures: dict[str, float]
-    uniform_measures: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,22 +136,6 @@ class Halves:
         k = min(self.curve.chosen_size, math.isqrt(len(names) - 1) + 1)
         return Stability(names, ranks, self.order, _LEVEL, k, f"{self.n} halves of the examples")
 
-    def measures(self) -> dict[str, tuple[float, float]]:
-        """Return the means of all measures of the task: with the scores as weights, and with equal weights."""
-        return {
-            measure.name: (
-                _mean(half.measures[measure.name] for half in self.halves),
-                _mean(half.uniform_measures[measure.name] for half in self.halves),
-            )
-            for measure in measures_of(self.judge.dataset.task)
-        }
-
-
-def _mean(values: Iterable[float]) -> float:
-    """The mean of the values that are defined."""
-    known = [value for value in values if not math.isnan(value)]
-    return float(np.mean(known)) if known else math.nan
-
 
 def why_no_halves(dataset: Dataset) -> str:
     """Return why the halves of the data cannot be judged, or nothing."""
@@ -204,20 +185,12 @@ class JudgedHalf:
         ranking = ranking_of_part(ranker, whole, self.dataset)
         train, test = self._parts(whole, fold.testing(self.dataset), rng)
         n, without = self.dataset.n_features, self.dataset.target is None
-        own = self._measured(ranking, train, test)
         # without target the first features of the data would be kept: all of them are compared with
-        same = self._measured(np.ones(n), train, test, **({"top": n} if without else {}))
-        random = [self._measured(rng.random(n), train, test)[self.measure] for _ in range(N_RANDOM)]
-        by_size = [self._measured(ranking, train, test, top=size, weighted=False)[self.measure] for size in self.sizes]
-        return Half(
-            drawn_ranks(ranking.order_scores, rng),
-            own[self.measure],
-            same[self.measure],
-            tuple(random),
-            tuple(by_size),
-            own,
-            same,
-        )
+        same = self._value(np.ones(n), train, test, **({"top": n} if without else {}))
+        random = tuple(self._value(rng.random(n), train, test) for _ in range(N_RANDOM))
+        by_size = tuple(self._value(ranking, train, test, top=size, weighted=False) for size in self.sizes)
+        own = self._value(ranking, train, test)
+        return Half(drawn_ranks(ranking.order_scores, rng), own, same, random, by_size)
 
     def _parts(self, train: Dataset, test: Dataset, rng: np.random.Generator) -> tuple[Dataset, Dataset]:
         """The examples that predict, and those that are predicted."""
@@ -225,8 +198,9 @@ class JudgedHalf:
             train = train.take(train.labelled)
         return _at_most(train, _MOST_TRAINING, rng), _at_most(test, _MOST_TESTED, rng)
 
-    def _measured(self, scores: Any, train: Dataset, test: Dataset, **options: Any) -> dict[str, float]:
-        return dict(evaluate(scores, train, test, self.n_neighbors, **({"scaled": True, "top": self.top} | options)))
+    def _value(self, scores: Any, train: Dataset, test: Dataset, **options: Any) -> float:
+        options = {"scaled": True, "top": self.top} | options
+        return float(evaluate(scores, train, test, self.n_neighbors, **options)[self.measure])
 
 
 def _at_most(part: Dataset, most: int, rng: np.random.Generator) -> Dataset:

@@ -1,71 +1,43 @@
-"""Sections on what to trust: chance, prediction, number of features, significance, stability, other methods, a tree."""
+"""Sections on what to trust: chance, prediction, number of features, significance, stability, other methods."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from omnirank.core.errors import DataError
 from omnirank.core.ranking.certainty import (
     ALPHA,
     COPIES_TEST,
     CORRECTIONS,
     OUT_OF_BAG_TEST,
-    adjusted_p_values,
     p_value_columns,
 )
 from omnirank.core.ranking.comparison import compare_rankings
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, top_of
-from omnirank.ensembles.run import RELIABLE, reliability
 from omnirank.evaluation.conditional import told_by_another
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import (
     plot_fuji,
-    plot_overlay,
     plot_rank_intervals,
     plot_scores,
     plot_selection,
-    plot_significance,
-    plot_tree,
 )
-from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, name_rows, new_axes
 from omnirank.report.halves import N_RANDOM, Halves
 from omnirank.report.page import Column, Content, digits, joined, listing
-from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject
-from omnirank.tasks.measuring import MEASURES
-from omnirank.trees.export import export_text, words_of
+from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, Subject
 
 CORRECTION = CORRECTIONS["fdr"]
 _SHOWN = 30
 _INDICES = {
     "top_k": ("{top}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
-    "overlap": ("the order, the top counting most", "rank-biased overlap; 1: always the same"),
     "spearman": ("all ranks", "mean correlation of Spearman; 1: always the same, 0: chance"),
 }
 
-_OVERLAID = 15
 _SHARED = 10
 # Curves that a picture can tell apart.
 _MOST_CURVES = 6
-_TOLD = 3
-# Places further apart than this share of the features are a disagreement.
-_FAR = 0.1
-_FEWEST_PLACES = 3
-# Nominal features from so many levels on find good tests by chance.
-_MANY_LEVELS = 10
-# Methods that look at each feature alone: what matters together with others only is noise to them.
-_ALONE = {
-    "univariate",
-    "chi2",
-    "correlation",
-    "information-gain",
-    "symmetrical-uncertainty",
-    "mutual-information",
-    "ml-mi",
-    "ppt-mi",
-}
-# Methods whose scores grow with the number of tests that a feature offers.
-_FOR_MANY_LEVELS = {"genie3", "symbolic", "information-gain"}
 
 
 def scores(subject: Subject) -> Content:
@@ -91,17 +63,9 @@ def worth(subject: Subject) -> Content:
         + (f", worse in {halves.losses}" if halves.losses else "")
         + (f", and the same in {equal}." if equal else ".")
     )
-    means = halves.measures()
-    columns = [
-        Column("measure", [MEASURES[name].title for name in means]),
-        Column("ranking", [digits(own, 3) for own, _ in means.values()], number=True),
-        Column("equal weights", [digits(same, 3) for _, same in means.values()], number=True),
-        Column("better if", ["larger" if MEASURES[name].larger_is_better else "smaller" for name in means]),
-    ]
     return {
         "sentence": sentence,
         "picture": subject.picture(_worth_picture(halves), "prediction by the ranking and without it"),
-        "columns": columns,
         "n": halves.n,
         "n_random": N_RANDOM * halves.n,
         "top": halves.top,
@@ -133,19 +97,10 @@ def how_many(subject: Subject) -> Content:
         sentence = f"no number is suggested: {why_none}" if why_none else halves.how_many
     else:
         return subject.missing.get(HALVES, "nothing was fitted")
-    named = {curve.best_size: ["best"]}
-    named.setdefault(curve.chosen_size, []).append("chosen")
     n = 0 if why_none else curve.chosen_size
-    columns = [
-        Column("features", curve.sizes.tolist(), number=True),
-        Column("mean", [digits(v) for v in curve.means], number=True),
-        Column("± error", [digits(v, 2) for v in curve.standard_errors], number=True),
-        Column("", [", ".join(named.get(size, ())) for size in curve.sizes.tolist()]),
-    ]
     return {
         "sentence": sentence[0].upper() + sentence[1:] + ".",
         "picture": subject.picture(plot_selection(curve), "prediction by the number of top features"),
-        "columns": columns,
         "keep": joined(subject.ranking.top(n)[:50]) if n < len(subject.ranking) else "",
         "n": n,
     }
@@ -163,14 +118,8 @@ def significance(subject: Subject) -> Content:
     sentence = f"{n} of {counted(len(ranking), 'feature')} {verb} significantly above chance."
     if ranking.p_given_others is not None:
         expected += _what_they_add(subject)
-    corrected = f"corrected for {counted(len(ranking), 'test')} ({CORRECTION}), at {ALPHA}"
-    test = f"Test: {p_value_test(ranking)}. Shown is p_adjusted: {corrected}."
-    tiny = int((adjusted_p_values(ranking.p_values, "fdr") < SMALLEST_P).sum())
-    if tiny:
-        verb = "is" if tiny == 1 else "are"
-        test += f" {counted(tiny, 'p value')} {verb} shown as <{SMALLEST_P:.0e}: no test is exact so far out."
-    picture = subject.picture(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values")
-    return {"sentence": sentence + expected, "test": test, "picture": picture}
+    corrected = f"p_adjusted, corrected for {counted(len(ranking), 'test')} ({CORRECTION}), is at most {ALPHA}"
+    return {"sentence": sentence + expected, "test": f"Test: {p_value_test(ranking)}. Significant: {corrected}."}
 
 
 def _what_they_add(subject: Subject) -> str:
@@ -214,8 +163,12 @@ def stability(subject: Subject) -> Content:
     if index is None:
         return subject.missing.get(HALVES, "nothing was fitted")
     picture = plot_rank_intervals(index, k=min(_SHOWN, len(index.names)))
+    try:
+        trees = f"{subject.ranking.certainty().summary}."
+    except DataError:  # no mean over trees
+        trees = ""
     return {
-        "trees": _reliable(subject),
+        "trees": trees,
         "summary": index.summary,
         "picture": subject.picture(picture, "ranks with other examples"),
         "indices": _index_columns(index),
@@ -241,34 +194,6 @@ def _index_columns(stability: Stability) -> list[Column]:
     ]
 
 
-def _reliable(subject: Subject) -> str:
-    """Say whether there were enough trees or iterations."""
-    ranking, what = subject.ranking, str(getattr(subject.ranker, "replicates", "n_trees")).removeprefix("n_")
-    if ranking.standard_errors is None:
-        return ""
-    share = reliability(ranking.scores, ranking.standard_errors)
-    verdict = "would hardly change it" if share >= RELIABLE else "would make it surer"
-    return (
-        f"{100 * (1 - share):.2g} % of the variance of the scores is error over {what} (at most "
-        f"{100 * (1 - RELIABLE):.2g} % counts as converged): more {what} {verdict}."
-    )
-
-
-def small_tree(subject: Subject) -> Content:
-    """Return a small tree over the best features."""
-    model = subject.tree
-    if model is None:
-        return subject.missing.get(TREE, "none was grown")
-    names = words_of(model).feature_names
-    used = [names[i] for i in dict.fromkeys(model.tree_.feature[model.tree_.feature >= 0].tolist())]
-    return {
-        "picture": subject.picture(plot_tree(model), "a small tree"),
-        "text": export_text(model),
-        "over": f"the best {counted(len(names), 'feature')}" if len(names) < len(subject.ranking) else "all features",
-        "used": listing(used),
-    }
-
-
 def agreement(subject: Subject) -> Content:
     """Return how far other methods, or the other rankings that were given, agree with the ranking."""
     ranking = subject.ranking
@@ -291,7 +216,6 @@ def agreement(subject: Subject) -> Content:
         ),
         Column("best features", [joined(other.top(5)) for other in others.values()]),
     ]
-    farthest = min(pairs, key=lambda name: pairs[name].fuji_area)
     some = list(pairs)[:_MOST_CURVES]
     return {
         "sentence": _sentence(together, k),
@@ -299,12 +223,6 @@ def agreement(subject: Subject) -> Content:
         "curves": subject.picture(
             plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"
         ),
-        "overlay": subject.picture(
-            plot_overlay(ranking, others[farthest], k=min(_OVERLAID, len(ranking)), labels=[own, farthest]),
-            f"places by {own} and {farthest}",
-        ),
-        "own": own,
-        "farthest": farthest,
         "missing": subject.missing.get(OTHERS, ""),
     }
 

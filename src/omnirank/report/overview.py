@@ -13,7 +13,7 @@ from omnirank.core.text import counted, supervision_lines, there_are, top_of
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_ranking, plot_schema
-from omnirank.plots.style import BAR, finish, name_rows, new_axes, short_names, tidy
+from omnirank.plots.style import BAR, finish, name_rows, new_axes
 from omnirank.report.features import N_SHORT
 from omnirank.report.halves import Halves
 from omnirank.report.page import Column, Content, digits, listing
@@ -23,10 +23,8 @@ _BEST = 5
 # Relative errors above this are hardly better than the mean.
 _HARDLY = 0.95
 _STABLE = ((0.9, "nearly the same"), (0.75, "stable"), (0.4, "moderately stable"), (-math.inf, "unstable"))
-_MOST_TARGETS = 16
+_MOST_BARS = 16
 _MOST_MISSING = 50
-_MOST_CLASSES = 12
-_PICTURES_IN_A_ROW = 4
 # So many more features than examples: some of them look relevant by chance.
 _UNLIKE = 10
 _NAMED = 8
@@ -158,9 +156,8 @@ def data_check(subject: Subject) -> Content:
         "pairs": pairs,
         "notes": list(data.notes),
         "columns": _missing_columns(data),
-        "picture": "" if data.target is None else subject.picture(_targets_picture(data), "distribution"),
-        "left": max(0, data.n_targets - _MOST_TARGETS),
-        "counts": data.target is not None and not data.target.is_labels,
+        "picture": "" if data.target is None else subject.picture(_target_picture(data), "distribution"),
+        "first": "" if data.target is None or data.target.is_labels else data.target_names[0],
     }
 
 
@@ -192,49 +189,24 @@ def _n_missing(table: Any, i: int) -> int:
     return int(np.isnan(column).sum()) if column.dtype.kind == "f" else int((column < 0).sum())
 
 
-def _targets_picture(data: Dataset) -> Any:
-    """The axes of the distributions of the first targets."""
-    from matplotlib.figure import Figure
-
+def _target_picture(data: Dataset) -> Any:
+    """How the first target is distributed, or how frequent the labels are."""
     target = data.target
     assert target is not None
-    if target.is_labels:
-        return _labels_picture(data)
-    n = min(target.n_targets, _MOST_TARGETS)
-    columns = min(n, _PICTURES_IN_A_ROW)
-    rows = -(-n // columns)
-    figure = Figure(figsize=(2.3 * columns if n > 1 else 3.6, 1.8 * rows if n > 1 else 2.4), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax in axes[n:]:
-        ax.set_axis_off()
-    values, titles = target.dense(), short_names(target.names[:n], 26)
-    for i, ax in enumerate(axes[:n]):
-        known, levels = values[~np.isnan(values[:, i]), i], target.levels[i]
+    names, counts = target.names, np.nansum(target.dense(), axis=0) if target.is_labels else np.empty(0)
+    if not target.is_labels:
+        values, levels = target.dense()[:, 0], target.levels[0]
+        known = values[~np.isnan(values)]
         if levels is None:
+            ax = new_axes(width=3.6, height=2.4)
             ax.hist(known, bins=20, color=BAR)
-        else:
-            counts = np.bincount(known.astype(int), minlength=len(levels))
-            order = np.argsort(-counts, kind="stable")[:_MOST_CLASSES]
-            names = short_names([str(levels[j]) for j in order], 14)
-            ax.barh(range(len(order)), counts[order], color=BAR)
-            ax.set_yticks(range(len(order)), names, fontsize="x-small", parse_math=False)
-            ax.invert_yaxis()
-        tidy(ax, grid="x")
-        ax.tick_params(labelsize="x-small")
-        ax.set_title(titles[i], fontsize="small", loc="left", parse_math=False)
-    return axes[0]
-
-
-def _labels_picture(data: Dataset) -> Any:
-    """Bars of the shares of the most frequent labels."""
-    target = data.target
-    assert target is not None
-    shares = np.nansum(target.dense(), axis=0) / max(1, int(target.labelled.sum()))
-    order = np.argsort(-shares, kind="stable")[:_MOST_TARGETS]
+            return finish(ax, target.names[0], "examples", grid="y")
+        names, counts = tuple(map(str, levels)), np.bincount(known.astype(int), minlength=len(levels))
+    order = np.argsort(-counts, kind="stable")[:_MOST_BARS]
     ax = new_axes(width=6.0, height=0.8 + 0.22 * len(order))
-    ax.barh(range(len(order)), shares[order], color=BAR, height=0.7)
-    name_rows(ax, [target.names[i] for i in order])
-    return finish(ax, "share of the labelled examples", grid="x")
+    ax.barh(range(len(order)), counts[order], color=BAR, height=0.7)
+    name_rows(ax, [names[i] for i in order])
+    return finish(ax, "examples", grid="x")
 
 
 def schema(subject: Subject) -> Content:

@@ -20,7 +20,7 @@ from omnirank.report.features import (
     label_hierarchy,
     redundant,
 )
-from omnirank.report.judgement import agreement, how_many, scores, significance, small_tree, stability, worth
+from omnirank.report.judgement import agreement, how_many, scores, significance, stability, worth
 from omnirank.report.overview import data_check, schema, summary, supervision
 from omnirank.report.page import Content, Section, check_page, drawing, write_page
 from omnirank.report.reproduction import methods, parameters
@@ -34,7 +34,6 @@ _SECTIONS: tuple[tuple[str, str, str, Callable[[Subject], Content]], ...] = (
     ("What matters", "hierarchy", "Label hierarchy", label_hierarchy),
     ("What matters", "groups", "Groups of features", groups),
     ("What matters", "redundant", "Features that say the same", redundant),
-    ("What matters", "tree", "A small tree", small_tree),
     ("How sure", "worth", "Does it help to predict?", worth),
     ("How sure", "how-many", "How many features", how_many),
     ("How sure", "scores", "Scores and chance", scores),

@@ -26,12 +26,10 @@ from omnirank.relational.dataset import RelationalDataset
 from omnirank.report.halves import CLEARLY, Halves, JudgedHalf, halved, why_no_halves
 from omnirank.report.page import inline_svg
 
-AGAIN, HALVES, SHUFFLED, OTHERS, TREE = "ranking again", "halves", "shuffled target", "other methods", "tree"
+AGAIN, HALVES, SHUFFLED, OTHERS = "ranking again", "halves", "shuffled target", "other methods"
 NO_DATA = "the data were not given: Ranking.report(path, data), omnirank report RANKING --data FILE"
 # Pairs of halves: five, as in the 5x2 cross-validation of Dietterich (1998).
 _N_PAIRS = 5
-# A tree that fits a page.
-_TREE_FEATURES, _TREE_DEPTH, _TREE_LEAVES = 30, 3, 20
 _SHUFFLED_KEY = 2**31 + 13
 # One method of each family; scores of the same trees cost nothing.
 _OTHER_METHODS = ("univariate", "genie3", "relief", "laplacian")
@@ -74,8 +72,6 @@ class Subject:
         Scores of the method for a shuffled target.
     others : dict of str to Ranking
         Rankings by other methods.
-    tree : predictor or None
-        A small tree over the top features.
     repeats : bool or None
         Whether ranking again gave the same scores, bit for bit.
     missing : dict of str to str
@@ -95,7 +91,6 @@ class Subject:
     halves: Halves | None = None
     shuffled: np.ndarray | None = None
     others: dict[str, Ranking] = field(default_factory=dict)
-    tree: Any = None
     repeats: bool | None = None
     missing: dict[str, str] = field(default_factory=dict)
 
@@ -247,12 +242,11 @@ def fit_further(subject: Subject, *, fits: bool = True, n_jobs: int | None = Non
     if not why and subject.ranker is None:
         why = "the ranker is not known: give it, report(path, data, ranker=ranker)"
     if subject.data is None or why:
-        subject.missing = dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS, TREE), why)
+        subject.missing = dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS), why)
         return
     further = _FurtherFits(subject, subject.data, n_jobs)
     steps: dict[str, Callable[[], None]] = {
         AGAIN: further.again,
-        TREE: further.tree,
         OTHERS: further.others,
         HALVES: further.halves,
         SHUFFLED: further.shuffled,
@@ -296,20 +290,6 @@ class _FurtherFits:
         if before.p_values is None and now.p_values is not None:
             subject.ranking = replace(before, p_values=now.p_values, p_value_test=now.p_value_test)
         subject.others |= {name: other for name, other in fitted.rankings_.items() if name != before.method}
-
-    def tree(self) -> None:
-        """Grow a small tree over the top features."""
-        from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
-
-        if self.data.target is None or not self.data.labelled.any():
-            raise DataError("there is no target to predict")
-        kind = PCTClassifier if self.data.task in PCTClassifier.supported_tasks else PCTRegressor
-        leaf = max(2, int(self.data.labelled.sum()) // _TREE_LEAVES)
-        model = kind(max_depth=_TREE_DEPTH, min_samples_leaf=leaf, pruning="auto", supervision=1.0, random_state=0)
-        model.fit(self.data.select_features(self.subject.ranking.top(_TREE_FEATURES)))
-        if model.tree_.n_leaves == 1:
-            raise DataError("pruning leaves no test: no small tree predicts better than a constant")
-        self.subject.tree = model
 
     def others(self) -> None:
         """Rank by methods of other families, unless there are too many pairs of examples to compare."""

@@ -6,6 +6,7 @@ import inspect
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,6 @@ def convert_csv(
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
-    units: str = "error",
     rows_per_file: int = 1_000_000,
 ) -> list[Path]:
     """Write delimited text of any size as a folder of Parquet files, for :func:`omnirank.open_shards`.
@@ -80,7 +80,7 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored, units
+    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored
         As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.
@@ -152,33 +152,23 @@ def _typed(
 
 
 def _write(
-    file: DelimitedText,
-    kinds: dict[int, str],
-    folder: Path,
-    metadata: dict[bytes, bytes],
-    rows_per_file: int,
+    file: DelimitedText, kinds: dict[int, str], folder: Path, metadata: dict[bytes, bytes], rows_per_file: int
 ) -> None:
     pyarrow, parquet = import_pyarrow()
     names = file.names
     texts = {i for i in range(len(names)) if kinds.get(i, "text") not in ("integer", "number")}
-    writer, number, left = None, 0, 0
-    try:
+    number, left = 0, 0
+    with ExitStack() as stack:
         for frame in file.frames(texts, min(_BLOCK_ROWS, rows_per_file)):
             columns = {names[i]: _arrow(frame[i], kind, pyarrow, file) for i, kind in kinds.items()}
             table = pyarrow.table(columns).replace_schema_metadata(metadata or None)
             if left < table.num_rows:
-                if writer is not None:
-                    writer.close()
-                writer = parquet.ParquetWriter(
-                    folder / f"part-{number:05}.parquet", table.schema, write_page_checksum=True
-                )
+                stack.close()
+                path = folder / f"part-{number:05}.parquet"
+                writer = stack.enter_context(parquet.ParquetWriter(path, table.schema, write_page_checksum=True))
                 number, left = number + 1, rows_per_file
-            assert writer is not None
             writer.write_table(table)
             left -= table.num_rows
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 def _arrow(cells: pd.Series, kind: str, pyarrow: Any, file: DelimitedText) -> Any:

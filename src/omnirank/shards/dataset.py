@@ -18,7 +18,7 @@ from omnirank.core.seeds import stream
 from omnirank.core.text import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice
-from omnirank.data.dataset import Dataset
+from omnirank.data.dataset import Dataset, common_facts
 from omnirank.data.estimator_input import recoded_like
 from omnirank.data.files import Content, plain_name
 from omnirank.data.hierarchy import Hierarchy
@@ -79,13 +79,7 @@ class ShardedDataset(PickledWithoutCaches):
     <ShardedDataset 'plants': 6 examples in 3 shards, 1 feature, classification, 1 target> [2.5, 0.0]
     """
 
-    def __init__(
-        self,
-        source: ShardSource,
-        like: Dataset,
-        summary: Summary,
-        scratch: PathLike | None = None,
-    ) -> None:
+    def __init__(self, source: ShardSource, like: Dataset, summary: Summary, scratch: PathLike | None = None) -> None:
         self.source = source
         self.scratch = scratch
         self.name = like.name
@@ -118,20 +112,13 @@ class ShardedDataset(PickledWithoutCaches):
         rows = []
         for name in (*self.feature_names, *self.target_names):
             found, nominal = self._summary.columns[name], self.source.columns.is_nominal(name)
-            known = not nominal and found.n_known > 0
-            rows.append(
-                {
-                    "column": name,
-                    "type": "nominal" if nominal else "numeric",
-                    "missing": 1 - found.n_known / self.n_examples if self.n_examples else float("nan"),
-                    "low": found.low if known else float("nan"),
-                    "high": found.high if known else float("nan"),
-                    "mean": found.mean if known else float("nan"),
-                    "variance": found.variance if known else float("nan"),
-                    "n_levels": len(self._summary.levels(name, self.source.columns) or ()),
-                }
-            )
-        return pd.DataFrame(rows).set_index("column")
+            missing = 1 - found.n_known / self.n_examples if self.n_examples else np.nan
+            numbers = (found.low, found.high, found.mean, found.variance)
+            numbers = numbers if not nominal and found.n_known else (np.nan,) * 4
+            n_levels = len(self._summary.levels(name, self.source.columns) or ())
+            rows.append((name, "nominal" if nominal else "numeric", missing, *numbers, n_levels))
+        heads = ["column", "type", "missing", "low", "high", "mean", "variance", "n_levels"]
+        return pd.DataFrame(rows, columns=heads).set_index("column")
 
     @property
     def example(self) -> Dataset:
@@ -274,21 +261,9 @@ class ShardedDataset(PickledWithoutCaches):
         (1, {'a': 1, 'b': 1}, True)
         """
         found = self._summary.columns
-        is_nominal = self._like.features.is_nominal
         n_missing = sum(self.n_examples - found[name].n_known for name in self.feature_names)
-        facts: dict[str, Any] = {
-            "name": self.name,
-            "task": self.task,
-            "examples": self.n_examples,
-            "shards": self.n_shards,
-            "labelled": self.n_labelled,
-            "features": self.n_features,
-            "numeric features": int((~is_nominal).sum()),
-            "nominal features": int(is_nominal.sum()),
-            "missing cells": n_missing,
-            "missing share": n_missing / max(1, self.n_examples * self.n_features),
-            "targets": self.n_targets,
-        }
+        facts = common_facts(self, self._like.features.is_nominal, self.n_labelled, n_missing)
+        facts["shards"] = self.n_shards
         target = self._like.target
         if target is not None and task_target(self.task).is_one_class:
             counts = found[self.target_names[0]].counts
@@ -467,7 +442,7 @@ def _roles(
     ignore: ColumnChoice | None,
 ) -> tuple[Content, Roles]:
     columns = parts.columns
-    facts = noted_facts(parts.parts[0], columns.names)
+    facts = noted_facts(parts.parts[0], columns.names)[0]
     kinds = [
         "nominal" if columns.is_nominal(name) else _KINDS[kind]
         for name, kind in zip(columns.names, columns.kinds, strict=True)
@@ -479,10 +454,8 @@ def _roles(
         table=Table.from_numeric(np.empty((0, 0))),
         declared=False,
         integers=columns.integers,
-        label_order=facts["hierarchy"],
-        target=facts["target"],
-        task=facts["task"],
         notes=(INDEX_NOTE,) if any(index_columns(part) for part in parts.parts) else (),
+        **facts,
     )
     return content, assign_roles(content, target=target, features=features, key=key, ignore=ignore)
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError
-from omnirank.core.text import counted, memory_amount
+from omnirank.core.text import memory_amount
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import table_from, typed_table
 from omnirank.data.files import memory_size
@@ -35,7 +35,6 @@ _READING_COPIES = 5
 # What cells of a column may take in memory while they are read: as pyarrow, pandas and omnirank hold them.
 _BYTES_OF_NUMBER = 24
 _BYTES_OF_TEXT = 160
-_MOST_DIFFERENCES = 5
 
 
 class Batch(NamedTuple):
@@ -286,7 +285,7 @@ class Columns:
         try:
             found = self._typed(batch.select(others)) if others else None
             if found is not None:
-                refuse_rounded(replace(found, rounded=found.rounded | rounded_names(batch)))
+                refuse_rounded(replace(found, rounded=found.rounded | rounded_names(batch, found)))
         except (DataError, DataTypeError) as error:
             raise type(error)(f"shard {part.name}: {error}") from None
         if floats:
@@ -329,20 +328,13 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
         raise DataError("there are no shards")
     first = parts[0]
     names = tuple(column_names(first))
-    found = _kinds(first)
-    kinds = dict(found)
-    differences = []
+    kinds = _kinds(first)
     for part in parts[1:]:
         own = _kinds(part)
         problem = _difference(kinds, own, first)
         if problem:
-            differences.append(f"{part.name} {problem}")
-            continue
+            raise DataError(f"not all shards are like {first.name}: {part.name} {problem}")
         kinds |= {name: own[name] for name, kind in kinds.items() if kind == "nothing"}
-    if differences:
-        shown = "; ".join(differences[:_MOST_DIFFERENCES])
-        more = f"; and {len(differences) - _MOST_DIFFERENCES} more" if len(differences) > _MOST_DIFFERENCES else ""
-        raise DataError(f"{counted(len(differences), 'shard')} differ from {first.name}: {shown}{more}")
     chosen = [] if nominal is None else [names[i] for i in choose_columns(nominal, names, "nominal")]
     return Columns(
         names,
@@ -350,7 +342,7 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
         frozenset(name for name in names if all(types.is_integer(part.schema.field(name).type) for part in parts)),
         _all_single(parts, kinds),
         frozenset(chosen),
-        noted_facts(first, names)["levels"],
+        noted_facts(first, names)[1],
     )
 
 
@@ -370,11 +362,11 @@ def index_columns(part: Part) -> set[str]:
         raise DataError(f"shard {part.name}: the metadata of pandas are malformed ({problem})") from None
 
 
-def noted_facts(part: Part, names: Sequence[str]) -> dict[str, Any]:
-    """Return what omnirank has noted in a part: target, task, hierarchy, and levels that are no texts."""
+def noted_facts(part: Part, names: Sequence[str]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return what omnirank has noted in a part: target, task and hierarchy; and levels that are no texts."""
     try:
         given = own_metadata(part.schema)
-        return own_facts(given, names) | {"levels": dict(given.get("levels", {}))}
+        return own_facts(given, names), dict(given.get("levels", {}))
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         raise DataError(f"shard {part.name}: the omnirank metadata are malformed ({problem})") from None
 
@@ -388,17 +380,8 @@ def _difference(kinds: dict[str, str], own: dict[str, str], first: Part) -> str:
         return f"has a column {more[0]!r} that {first.name} does not have"
     for name, kind in kinds.items():
         if own[name] != kind and "nothing" not in (kind, own[name]):
-            return f"has {_WORDS[own[name]]} in column {name!r}, where there are {_WORDS[kind]} before"
+            return f"has a column {name!r} of kind {own[name]}, where others have {kind}"
     return ""
-
-
-_WORDS = {
-    "number": "numbers",
-    "text": "texts",
-    "boolean": "booleans",
-    "category": "categories",
-    "date": "dates",
-}
 
 
 def _kinds(part: Part) -> dict[str, str]:

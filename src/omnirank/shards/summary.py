@@ -88,47 +88,27 @@ class ColumnSummary:
     def add_numbers(self, cells: np.ndarray, name: str) -> None:
         """Take further cells of a numeric column into account (NaN is missing)."""
         known = cells[~np.isnan(cells)].astype(np.float64, copy=False)
-        n = len(known)
-        if not n:
+        if not len(known):
             return
-        if not self.n_known:
-            self.origin = float(known[0])
+        found = ColumnSummary(len(known), float(known[0]), low=float(known.min()), high=float(known.max()))
         with np.errstate(over="ignore", invalid="ignore"):
-            known_from = known - self.origin
-            offset = float(known_from.mean())
-            total, apart = self.n_known + n, offset - self.offset
-            self.deviations += float(((known_from - offset) ** 2).sum()) + apart * apart * self.n_known * n / total
-        self.offset += apart * n / total
-        self.n_known = total
-        self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
-        if self.values is not None:
-            self._add_values(known, name)
-
-    def _add_values(self, known: np.ndarray, name: str) -> None:
-        if self.values is None or self.has_fractions:
-            return
-        found, counts = np.unique(known, return_counts=True)
-        no_class = found[(found != np.round(found)) | (np.abs(found) > LARGEST_EXACT)]
-        if len(no_class):  # they are numbers, whatever the others are
-            self.has_fractions, self.values = True, {float(no_class[0]): 1}
-            return
-        for value, count in zip(found.tolist(), counts.tolist(), strict=True):
-            self.values[value] = self.values.get(value, 0) + count
-        self._check_classes(name)
-
-    def _check_classes(self, name: str) -> None:
-        if self.values is not None and len(self.values) > _MOST_CLASSES:
-            raise DataError(
-                f"the target {name!r} has more than {_MOST_CLASSES} different whole numbers: if they are quantities, "
-                f"say {setting('task', 'regression')}"
-            )
+            from_first = known - found.origin
+            found.offset = float(from_first.mean())
+            found.deviations = float(((from_first - found.offset) ** 2).sum())
+        if self.values is not None and not self.has_fractions:
+            values, counts = np.unique(known, return_counts=True)
+            no_class = values[(values != np.round(values)) | (np.abs(values) > LARGEST_EXACT)]
+            found.has_fractions = len(no_class) > 0  # they are numbers, whatever the others are
+            pairs = zip(values.tolist(), counts.tolist(), strict=True)
+            found.values = {float(no_class[0]): 1} if found.has_fractions else dict(pairs)
+        self.merge(found, name)
 
     def merge(self, other: ColumnSummary, name: str) -> None:
         """Take what is known of further rows of the column into account."""
         if other.n_known and not other.levels:
             if not self.n_known:
                 self.origin = other.origin
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 total = self.n_known + other.n_known
                 apart = other.origin - self.origin + other.offset - self.offset
                 self.deviations += other.deviations + apart * apart * self.n_known * other.n_known / total
@@ -144,7 +124,11 @@ class ColumnSummary:
             return
         for value, count in other.values.items():
             self.values[value] = self.values.get(value, 0) + count
-        self._check_classes(name)
+        if len(self.values) > _MOST_CLASSES:
+            raise DataError(
+                f"the target {name!r} has more than {_MOST_CLASSES} different whole numbers: if they are quantities, "
+                f"say {setting('task', 'regression')}"
+            )
 
     def add_levels(self, codes: np.ndarray, levels: Levels, part: int) -> None:
         """Take further cells of a nominal column into account (code -1 is missing)."""

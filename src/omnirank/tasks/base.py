@@ -186,13 +186,6 @@ def wrong_share(truth: PrototypeColumns, means: np.ndarray, variable: int) -> fl
     return float(np.mean(np.argmax(actual[known], axis=1) != first_largest(means[known][:, own])))
 
 
-def mean_squared_error(truth: PrototypeColumns, means: np.ndarray, column: int, unit: float = 1.0) -> float:
-    """Return the mean squared error of one column over its known values, both divided by a unit."""
-    actual = truth.matrix[:, column] / unit
-    known = ~np.isnan(actual)
-    return float(np.mean((actual[known] - means[known, column] / unit) ** 2)) if known.any() else 0.0
-
-
 def get_task(name: str) -> Task:
     """Return the task of that name.
 

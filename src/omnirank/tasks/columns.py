@@ -91,7 +91,7 @@ class PrototypeColumns:
     @cached_property
     def variance(self) -> np.ndarray:
         """Biased variance of the known values of each column, in its `unit`."""
-        return _variances(self, None)
+        return variances_of(self, None)
 
     @property
     def deviation(self) -> np.ndarray:
@@ -245,7 +245,7 @@ def clustering_columns(
     >>> clustering.columns.tolist(), (clustering.weights * 3 / 16).tolist()
     ([0], [1.0])
     """
-    variance = columns.variance if sample_weight is None else _variances(columns, sample_weight)
+    variance = columns.variance if sample_weight is None else variances_of(columns, sample_weight)
     impurity = _impurities(columns, variance)
     keep = (impurity > 0) & (columns.weights > 0)
     total = columns.weights[keep].sum()
@@ -302,7 +302,8 @@ def plain_columns(
     [2.286, 2.286]
     """
     weights = columns.weights[columns.variable[clustering.columns]].astype(np.float64)
-    variance = (columns.variance if sample_weight is None else _variances(columns, sample_weight))[clustering.columns]
+    variance = columns.variance if sample_weight is None else variances_of(columns, sample_weight)
+    variance = variance[clustering.columns]
     return replace(clustering, weights=weights * (clustering.weights @ variance) / (weights @ variance))
 
 
@@ -310,8 +311,8 @@ def _impurities(columns: PrototypeColumns, variance: np.ndarray) -> np.ndarray:
     return np.bincount(columns.variable, weights=variance, minlength=columns.n_variables)
 
 
-def _variances(columns: PrototypeColumns, sample_weight: np.ndarray | None) -> np.ndarray:
-    """Biased variance of the known values of every column, in its unit."""
+def variances_of(columns: PrototypeColumns, sample_weight: np.ndarray | None) -> np.ndarray:
+    """Return the biased variance of the known values of every column, in its unit."""
     weight = columns.labelled.astype(np.float64)
     if sample_weight is not None:
         weight = weight * sample_weight

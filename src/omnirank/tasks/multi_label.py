@@ -68,8 +68,7 @@ class MultiLabel(Task):
 
         The mean is over the examples in which the label is known; a label that is never known counts 0.
         """
-        wrong, known = _count_wrong(truth, reaches(means))
-        return float(np.mean(columns.weights * wrong / np.maximum(known, 1)))
+        return hamming_loss(truth.dense(), reaches(means), columns.weights)
 
     def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
         """Return 1 - pooled AUPRC; 1 where no label is relevant."""
@@ -90,22 +89,6 @@ class MultiLabel(Task):
     ) -> TargetDistance:
         """Return how far apart label sets are."""
         return LabelSetDistances(target, kind, hierarchy, w0)
-
-
-def _count_wrong(truth: PrototypeColumns, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of examples for which each label is wrong, and known."""
-    if not truth.is_sparse:
-        known = ~np.isnan(truth.matrix)
-        return (known & ((truth.matrix >= 0.5) != predicted)).sum(axis=0), known.sum(axis=0)
-    # Start as if all sets were empty, then correct the stored cells: relevant (1) and unknown (NaN) labels.
-    matrix, n_labels = truth.matrix, truth.n_columns
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    counted = predicted[rows, matrix.indices].astype(np.float64)
-    unknown = np.isnan(matrix.data)
-    change = np.where(unknown, -counted, 1.0 - 2.0 * counted)
-    wrong = predicted[truth.labelled].sum(axis=0) + np.bincount(matrix.indices, change, n_labels)
-    known = truth.labelled.sum() - np.bincount(matrix.indices[unknown], minlength=n_labels)
-    return wrong, known
 
 
 class HierarchicalMultiLabel(MultiLabel):

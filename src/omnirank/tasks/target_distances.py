@@ -17,8 +17,7 @@ def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> f
     """Return mu = 1 / (largest weighted Euclidean distance between two single labels).
 
     A label stands for itself and its ancestors; only labels that are the most specific ones of some example
-    take part. With fewer than two of them mu = 1. In a tree this takes one pass over the labels, in a DAG
-    pairs are compared.
+    take part. With fewer than two of them mu = 1.
 
     References
     ----------
@@ -39,7 +38,7 @@ def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> f
     final = final_labels(target, hierarchy)
     if final.sum() < 2:
         return 1.0
-    largest = (_tree_diameter if hierarchy.is_tree else _largest_pair)(hierarchy, final, weights)
+    largest = _largest_pair(hierarchy, final, weights)
     return float(1.0 / np.sqrt(largest)) if largest > 0 else 1.0
 
 
@@ -52,24 +51,6 @@ def final_labels(target: Target, hierarchy: Hierarchy) -> np.ndarray:
     final = np.zeros(hierarchy.n_labels, bool)
     final[single.coords[1][single.data == 1]] = True
     return final
-
-
-def _tree_diameter(hierarchy: Hierarchy, final: np.ndarray, weights: np.ndarray) -> float:
-    """Largest weight of a path between two final labels, the label where it turns not counted."""
-    largest = 0.0
-    down = np.full(hierarchy.n_labels, -np.inf)  # heaviest way down to a final label
-    for label in [*hierarchy.topological_order[::-1].tolist(), None]:
-        # None stands for the point above all roots
-        below = hierarchy.roots if label is None else hierarchy.children[label]
-        arms = [weights[child] + down[child] for child in below if down[child] > -np.inf]
-        if label is not None and final[label]:
-            arms.append(0.0)
-        arms = sorted(arms, reverse=True)[:2]
-        if label is not None:
-            down[label] = max(arms, default=-np.inf)
-        if len(arms) == 2:
-            largest = max(largest, float(sum(arms)))
-    return largest
 
 
 def _largest_pair(hierarchy: Hierarchy, final: np.ndarray, weights: np.ndarray) -> float:

@@ -24,7 +24,7 @@ from omnirank.measures.variables import (
     number_measures,
     rrmse_by_target,
 )
-from omnirank.tasks.base import Case, Task, majority_codes, mean_squared_error, wrong_share
+from omnirank.tasks.base import Case, Task, majority_codes, wrong_share
 from omnirank.tasks.columns import PrototypeColumns
 
 _MIXED_ERROR = smaller("mixed_error", "mixed error", "mean over targets of MSE / variance and wrong share / Gini index")
@@ -150,25 +150,25 @@ class MultiTargetRegression(Task):
         return means
 
     def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
-        """Return the relative mean squared error; targets constant in training are left out."""
-        varying = np.flatnonzero(columns.variance > 0).tolist()
-        if not varying:
-            return 0.0
-        errors = [mean_squared_error(truth, means, j, columns.unit[j]) for j in varying]
-        return float(np.mean(errors / columns.variance[varying]))
+        """Return the relative mean squared error; targets as in `loss`."""
+        return float(np.mean(_relative_errors(truth, means, columns) ** 2))
 
     def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
         """Return the RRMSE; targets constant in training are left out, those without a known value count 0."""
-        varying = columns.variance > 0
-        if not varying.any():
-            return 0.0
-        truth_of, means_of = columns.scaled(truth.matrix)[:, varying], columns.scaled(means)[:, varying]
-        errors = rrmse_by_target(truth_of, means_of, columns.variance[varying])
-        return float(np.mean(np.nan_to_num(errors)))
+        return float(np.mean(_relative_errors(truth, means, columns)))
 
     def measure(self, case: Case) -> dict[str, float]:
         """Return the measures of the predicted numbers."""
         return number_measures(*case.numbers(np.arange(case.truth.n_variables)))
+
+
+def _relative_errors(truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> np.ndarray:
+    """The RRMSE of every target that varies in training, 0 where no value is known."""
+    varying = columns.variance > 0
+    if not varying.any():
+        return np.zeros(1)
+    truth_of, means_of = columns.scaled(truth.matrix)[:, varying], columns.scaled(means)[:, varying]
+    return np.nan_to_num(rrmse_by_target(truth_of, means_of, columns.variance[varying]))
 
 
 class Regression(MultiTargetRegression):
@@ -228,16 +228,12 @@ class MixedTargets(Task):
 
     def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
         """Return the mean over variables of their error relative to their training impurity."""
-        impurity = columns.impurity
-        parts = []
-        for v in np.flatnonzero(impurity > 0).tolist():
-            if columns.levels[v] is None:
-                column = int(np.argmax(columns.variable == v))
-                error = mean_squared_error(truth, means, column, columns.unit[column])
-            else:
-                error = wrong_share(truth, means, v)
-            parts.append(error / impurity[v])
-        return float(np.mean(parts)) if parts else 0.0
+        varying = columns.impurity > 0
+        errors = np.nan_to_num(squared_errors(truth, means, columns.unit))
+        for v, levels in enumerate(columns.levels):
+            if levels is not None:
+                errors[v] = wrong_share(truth, means, v)
+        return float(np.mean(errors[varying] / columns.impurity[varying])) if varying.any() else 0.0
 
     def measure(self, case: Case) -> dict[str, float]:
         """Return the error, the RRMSE of the numbers and two measures of the classes."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.lib.stride_tricks import sliding_window_view
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import FLAG, TEXT, check, choice, count, share
+from omnirank.core.parameters import TEXT, check, choice, count, share
 from omnirank.core.text import counted
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
@@ -148,11 +149,6 @@ def lag_sums(values: ArrayLike, n_lags: int) -> np.ndarray:
     ndarray of shape (n_intervals,)
         Sums; missing where one of the values is, and in the first ``n_lags`` intervals.
 
-    Notes
-    -----
-    Sums of 2, 4, 8, ... values are made from sums of half as many: log2(H) additions per interval and no subtraction,
-    so that neither missing values nor large ones have an effect beyond their window.
-
     Examples
     --------
     >>> from omnirank.timeseries import lag_sums
@@ -160,16 +156,11 @@ def lag_sums(values: ArrayLike, n_lags: int) -> np.ndarray:
     array([nan, nan,  3.,  6.])
     """
     check("n_lags", n_lags, count(1))
-    block = pd.Series(read_values(values, "values"))
-    sums = pd.Series(np.zeros(len(block)))  # of the intervals i - taken, ..., i - 1
-    taken, size, left = 0, 1, int(n_lags)
-    while left and taken < len(block):
-        if left & 1:
-            sums = sums + block.shift(taken + 1)
-            taken += size
-        block = block + block.shift(size)
-        size, left = 2 * size, left >> 1
-    return sums.to_numpy()  # all missing where there are no more intervals than lags
+    numbers = read_values(values, "values")
+    sums = np.full(len(numbers), np.nan)
+    if n_lags < len(numbers):
+        sums[n_lags:] = sliding_window_view(numbers, n_lags)[:-1].sum(axis=1)
+    return sums
 
 
 def time_since(events: Events, grid: Grid, cap: Any) -> np.ndarray:
@@ -363,10 +354,11 @@ class LearningTable:
         """
         numbers = self._read(name, values, "feature")
         check("group", group, TEXT)
-        largest = np.finfo(self.dtype).max
-        if self.dtype == "float32" and (np.fmax.reduce(numbers) > largest or np.fmin.reduce(numbers) < -largest):
-            raise DataError(f"feature {name!r} has values above {largest:.3g}: make the table with float64")
-        self._features[name] = numbers.astype(self.dtype)
+        with np.errstate(over="ignore"):
+            self._features[name] = numbers.astype(self.dtype)
+        if np.isinf(self._features[name]).any():
+            del self._features[name]
+            raise DataError(f"feature {name!r} has values too large for {self.dtype}: make the table with float64")
         self.groups[name] = group
 
     def add_series(
@@ -403,13 +395,11 @@ class LearningTable:
         for kind in events.kinds:
             self.add(f"since {kind}", time_since(events.of(kind), self.grid, cap), group)
 
-    def add_counts(self, events: Events, group: str, *, indicator: bool = False) -> None:
-        """Add how many events of each kind fall in an interval, called ``"KIND"``; or only whether one does: 1 or 0."""
-        check("indicator", indicator, FLAG)
+    def add_counts(self, events: Events, group: str) -> None:
+        """Add how many events of each kind fall in an interval, called ``"KIND"``: :func:`event_counts`."""
         check_source(events, Events, self.grid)
         for kind in events.kinds:
-            counts = event_counts(events.of(kind), self.grid)
-            self.add(kind, np.minimum(counts, 1) if indicator else counts, group)
+            self.add(kind, event_counts(events.of(kind), self.grid), group)
 
     def add_states(self, states: States, group: str) -> None:
         """Add the share of an interval in which a state of each kind held, called ``"KIND"``: :func:`state_shares`."""

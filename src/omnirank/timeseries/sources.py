@@ -22,10 +22,7 @@ from omnirank.data.notes import caller_outside
 
 _MICROSECONDS = 1_000_000
 # Above it, neighbouring integers are the same float.
-_LARGEST_EXACT = 2**53
 _MOST_INTERVALS = 10**8
-# Kinds that a warning names.
-_MOST_NAMED = 5
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "empty")
 _DATES = ("datetime64", "datetime", "date", "string")
 
@@ -51,58 +48,37 @@ def read_times(values: Any, what: str) -> tuple[np.ndarray, bool]:
     (array([3., 1.]), False)
     >>> read_times([3, None], "times")
     Traceback (most recent call last):
-    omnirank.core.errors.DataError: times: the one at position 1 is missing; leave out what has no time stamp
+    omnirank.core.errors.DataError: times: the one at position 1 is None; give finite numbers, or dates in ...
     """
     array = values if isinstance(values, pd.Series | pd.Index) else as_array(values)
     if array.ndim != 1:
         raise DataError(f"{what} have {array.ndim} dimensions: give a list, one per row")
     column = pd.Series(array).reset_index(drop=True)
     kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind.startswith("mixed") and kind not in _NUMBERS:
-        raise DataError(f"{what} are numbers in part, and something else in part: give all numbers or all dates")
     if kind not in (*_NUMBERS, *_DATES):
-        raise DataTypeError(f"{what} of type {kind} are no time stamps: give numbers or dates")
-    if column.isna().any():
-        place = int(np.argmax(column.isna()))
-        raise DataError(f"{what}: the one at position {place} is missing; leave out what has no time stamp")
-    return (_read_dates(column, what), True) if kind in _DATES else (_read_numbers(column, what, kind), False)
-
-
-def _read_numbers(column: pd.Series, what: str, kind: str) -> np.ndarray:
-    times = column.to_numpy(np.float64)
-    if kind == "integer" and (np.abs(times) > _LARGEST_EXACT).any():
-        raise DataError(
-            f"{what} are integers above 2**53, which floats do not tell apart: give dates "
-            "(np.asarray(times).astype('datetime64[ns]')) or a coarser unit"
-        )
-    if np.isinf(times).any():
-        raise DataError(f"{what}: the one at position {int(np.argmax(np.isinf(times)))} is infinite")
-    return times
-
-
-def _read_dates(column: pd.Series, what: str) -> np.ndarray:
-    dates = pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce")
-    if dates.isna().any():
-        place = int(np.argmax(dates.isna()))
-        raise DataError(
-            f"{what} are neither numbers nor dates: {column[place]!s} at position {place}; give ISO 8601, such as "
-            "2024-01-31 12:00, or read them with pandas.to_datetime first"
-        )
+        raise DataTypeError(f"{what} of type {kind} are no time stamps: give all numbers or all dates")
+    dates = kind in _DATES
+    read: Any = (
+        column.astype(np.float64) if not dates else pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce")
+    )
+    odd = read.isna() if dates else ~np.isfinite(read)
+    if odd.any():
+        place = int(np.argmax(odd))
+        advice = "give finite numbers, or dates in ISO 8601 (2024-01-31 12:00), and leave out what has no time stamp"
+        raise DataError(f"{what}: the one at position {place} is {column[place]}; {advice}")
+    if not dates:
+        return read.to_numpy(), False
     try:
-        return dates.dt.as_unit("us").astype(np.int64).to_numpy() / _MICROSECONDS
+        return read.dt.as_unit("us").astype(np.int64).to_numpy() / _MICROSECONDS, True
     except ValueError as error:
         raise DataError(f"{what} are too far from 1970 to be kept to microseconds ({error})") from None
 
 
 def read_time(value: Any, name: str, dates: bool) -> float:
     """Return one time stamp as a float; `ParameterError` if it is no date among dates, or no number among numbers."""
-    expected = "a date" if dates else "a number"
-    try:
-        [time], is_date = read_times([value], name)
-    except (DataError, DataTypeError):
-        raise ParameterError(name, value, f"choose {expected}") from None
+    [time], is_date = read_times([value], name)
     if is_date != dates:
-        raise ParameterError(name, value, f"choose {expected}, as the other times are")
+        raise ParameterError(name, value, f"choose {'a date' if dates else 'a number'}, as the other times are")
     return float(time)
 
 
@@ -172,11 +148,9 @@ def read_values(values: Any, what: str, n: int | None = None, per: str = "interv
     if numbers.ndim != 1 or (n is not None and len(numbers) != n):
         there = "" if n is None else f", of which there are {n}"
         raise DataError(f"{what} has shape {numbers.shape}: give one number per {per}{there}")
-    infinite = np.isinf(numbers)
-    if infinite.any():
+    if np.isinf(numbers).any():
         raise DataError(
-            f"{what}: {counted(int(infinite.sum()), 'value')} infinite, the first at position "
-            f"{int(np.argmax(infinite))}; NaN means missing"
+            f"{what}: the one at position {int(np.argmax(np.isinf(numbers)))} is infinite; NaN means missing"
         )
     return numbers
 
@@ -205,15 +179,12 @@ def check_source(source: Any, kind: Any, grid: Grid) -> None:
     >>> from omnirank.timeseries.sources import check_source
     >>> check_source(Events([1.0]), Series, Grid(0, 1, 1))
     Traceback (most recent call last):
-    omnirank.core.errors.DataTypeError: expected Series of omnirank.timeseries, not Events: Series(times, values) ...
+    omnirank.core.errors.DataTypeError: expected omnirank.timeseries.Series(times, values), not ...Events
     """
     if not isinstance(source, kind):
-        example = {Series: "(times, values)", Events: "(times, kinds)", States: "(starts, ends, kinds)"}[kind]
-        package, name = type(source).__module__.partition(".")[0], type(source).__name__
-        wrong = f"{package}.{name}" if name == kind.__name__ else name
-        raise DataTypeError(
-            f"expected {kind.__name__} of omnirank.timeseries, not {wrong}: {kind.__name__}{example} makes one"
-        )
+        arguments = {Series: "(times, values)", Events: "(times, kinds)", States: "(starts, ends, kinds)"}[kind]
+        wanted, given = f"omnirank.timeseries.{kind.__name__}", f"{type(source).__module__}.{type(source).__qualname__}"
+        raise DataTypeError(f"expected {wanted}{arguments}, not {given}")
     if len(source):
         check_same_kind(source.dates, grid.dates, f"the {kind.__name__.lower()}")
 
@@ -249,10 +220,7 @@ class Grid:
     """
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
-        try:
-            [first], self.dates = read_times([start], "start")
-        except (ValueError, TypeError):
-            raise ParameterError("start", start, "choose a number or a date") from None
+        [first], self.dates = read_times([start], "start")
         last = read_time(stop, "stop", self.dates)
         self.step = read_duration(step, "step", self.dates)
         if last <= first:
@@ -270,11 +238,6 @@ class Grid:
             raise ParameterError("stop", stop, "not one interval fits between start and stop: choose a smaller step")
         if not (self.lengths > 0).all():
             raise ParameterError("step", step, "it is too small for times of this size: choose a larger step")
-
-    @property
-    def n_intervals(self) -> int:
-        """Number of intervals."""
-        return len(self.borders) - 1
 
     @property
     def starts(self) -> np.ndarray:
@@ -303,7 +266,7 @@ class Grid:
         array([ 0,  1,  0, -1, -1])
         """
         places = np.searchsorted(self.borders, times, side="right") - 1
-        places[places == self.n_intervals] = -1
+        places[places == len(self)] = -1
         return places
 
     def cut(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -320,15 +283,15 @@ class Grid:
         knots = np.unique(np.concatenate([self.borders, inside]))
         # each border is looked up among the knots, not each knot among the borders: as a rule there are fewer
         first = np.searchsorted(knots, self.borders, side="left")
-        return knots, np.repeat(np.arange(self.n_intervals), np.diff(first))
+        return knots, np.repeat(np.arange(len(self)), np.diff(first))
 
     def __len__(self) -> int:
-        return self.n_intervals
+        return len(self.borders) - 1
 
     def __repr__(self) -> str:
         first = str(self.starts[0].astype("datetime64[s]")) if self.dates else f"{self.starts[0]:g}"
         unit = " s" if self.dates else ""
-        return f"<Grid: {counted(self.n_intervals, 'interval')} from {first}, step {self.step:g}{unit}>"
+        return f"<Grid: {counted(len(self), 'interval')} from {first}, step {self.step:g}{unit}>"
 
 
 class _OfKinds:
@@ -359,13 +322,8 @@ class _OfKinds:
         """Return what is of one kind; nothing, with a warning, where there is no such kind."""
         if kind not in self.kinds:
             # no error: what occurs in one period need not occur in another
-            more = ", ..." if len(self.kinds) > _MOST_NAMED else ""
-            there = f"there are {', '.join(self.kinds[:_MOST_NAMED])}{more}" if self.kinds else "there is nothing"
-            warnings.warn(
-                f"nothing is of the kind {kind!r}{did_you_mean(kind, self.kinds)}; {there}",
-                DataWarning,
-                stacklevel=caller_outside(),
-            )
+            text = f"nothing is of the kind {kind!r}{did_you_mean(kind, self.kinds)}"
+            warnings.warn(text, DataWarning, stacklevel=caller_outside())
         chosen = np.flatnonzero(self._codes == (self.kinds.index(kind) if kind in self.kinds else -1))
         part = copy.copy(self)
         part.kinds, part._codes = (kind,), np.zeros(len(chosen), np.intp)
@@ -616,9 +574,5 @@ def _one_value_per_time(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarr
     if (times[1:] > times[:-1]).all():
         return times, values
     order = np.lexsort((values, times))  # by value as well, so that the order of rows changes no bit of a mean
-    times, values = times[order], values[order]
-    first = np.flatnonzero(np.r_[True, times[1:] > times[:-1]])
-    counts = np.diff(np.r_[first, len(times)])
-    means = np.add.reduceat(values / np.repeat(counts, counts), first)
-    # shares of equal values need not add up to them
-    return times[first], np.clip(means, values[first], values[first + counts - 1])
+    same = pd.Series(values[order]).groupby(times[order])
+    return np.unique(times), same.mean().clip(same.min(), same.max()).to_numpy()

@@ -1,4 +1,4 @@
-"""The layout of a fit: which kinds of clustering space and of features the kernels get, and why; features so laid out.
+"""The layout of a fit: which kinds of clustering space and of features the kernels get, and why; both so laid out.
 
 Two tables decide, from shapes, densities, types and settings; the first row that holds is taken. Data decide, not the
 container in which they came: mostly zero arrays are laid out as sparse ones, nearly full sparse ones as arrays. Columns
@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.errors import DataError
 from omnirank.core.parallel import blocks, on_this_machine, parallel_results, worker_count
-from omnirank.data.table import Levels, Table, check_size, count_non_zero
+from omnirank.core.variances import centred_for_sums, divided, near_centres
+from omnirank.data.table import Levels, Table, check_size
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
 # Shares of non-zero cells up to which trees grow faster on them alone (benchmarks/bench_layout.py). Cells of features
@@ -31,13 +33,13 @@ _FEWEST_LABELS = 8
 # Products of all pairs of rows are kept for up to this many rows (128 MB), and where they spare something.
 _MOST_GRAM_ROWS = 4096
 _LEAST_GRAM_COLUMNS = 64
+# Dense columns are padded to a multiple of this.
+_LANES = 8
 # Fewer features than this are searched one by one, not row by row for several at once.
 _FEW_FEATURES = 8
 # Features are ranked in blocks: handing them to workers one by one costs as much as ranking small ones.
 _FEWEST_BLOCKS = 32
 _BLOCKS_PER_WORKER = 4
-# From so many cells on, three sorts of 16-bit integers take less time than one of floats.
-_MANY = 2000
 # Rows that are transposed at a time: those of common widths fit the cache of a core.
 _ROWS_AT_ONCE = 1024
 # Rows x features as bits take at most this much memory; beyond it rows are looked up by feature only.
@@ -45,60 +47,6 @@ _MOST_BIT_BYTES = 2**28
 
 
 # -- kinds ----------------------------------------------------------------------------------------------------
-
-
-class SpaceFacts(NamedTuple):
-    """What the kind of a clustering space depends on.
-
-    ``on_cells`` is whether trees grow on the non-zero cells of the features, ``beside`` whether the space is one of the
-    two parts of a semi-supervised tree; then ``gram`` is off for the target, whose rows are not those of a node.
-    """
-
-    is_sparse: bool
-    all_known: bool
-    label_sets: bool
-    n_rows: int
-    n_columns: int
-    on_cells: bool
-    beside: bool
-    gram: bool
-
-
-class FeatureFacts(NamedTuple):
-    """What the kind of features depends on."""
-
-    on_cells: bool
-    nominal: bool
-    random_tests: bool
-    by_row: bool  # whether several features may be read row by row
-    most_tried: bool
-    double: bool
-    large: bool  # whether subtrees grow on copies of their rows, since all cells exceed a cache
-
-
-# kind, when, why
-_SPACES: tuple[tuple[str, Callable[[SpaceFacts], bool], str], ...] = (
-    ("LabelSets", lambda f: f.all_known and f.label_sets, "few ones per row: only these are summed"),
-    ("SparseRows", lambda f: f.all_known and f.is_sparse and f.on_cells, "mostly zero: only other cells are summed"),
-    ("DenseBlocks", lambda f: not f.all_known, "columns with the same unknown rows share their weights"),
-    (
-        "GramColumns",
-        lambda f: f.gram and f.n_rows <= _MOST_GRAM_ROWS and max(f.n_rows + 1, _LEAST_GRAM_COLUMNS) <= f.n_columns,
-        "more columns than rows: gains come from products of pairs of rows",
-    ),
-    ("KnownBlocks", lambda f: f.beside and not f.on_cells, "as blocks, one kind less is compiled in pairs"),
-    ("DenseColumns", lambda f: f.beside or f.n_columns > 1, "dense columns, all known"),
-    ("OneColumn", lambda f: True, "one column, all known"),
-)
-_FEATURES: tuple[tuple[str, Callable[[FeatureFacts], bool], str], ...] = (
-    ("Cells", lambda f: f.on_cells, "mostly zero: only the other cells are touched"),
-    ("MixedCodes", lambda f: not f.random_tests and f.nominal, "all tests, levels in the order of their means"),
-    ("NumericCodes", lambda f: not f.random_tests, "all tests of numbers, by their ranks"),
-    ("MixedDraws", lambda f: f.nominal, "random tests, some of levels"),
-    ("RowDraws", lambda f: f.by_row and f.most_tried, "nodes try most features: rows are read for several at once"),
-    ("ListedDraws", lambda f: f.by_row and f.double and not f.large, "nodes try few features: these are copied"),
-    ("NumericDraws", lambda f: True, "random tests, feature by feature"),
-)
 
 
 def space_kind(cells: Any, columns: PrototypeColumns, on_cells: bool, beside: bool = False, gram: bool = True) -> str:
@@ -110,8 +58,12 @@ def space_kind(cells: Any, columns: PrototypeColumns, on_cells: bool, beside: bo
         The cells of the clustering columns, NaN = unknown.
     columns : PrototypeColumns
         The coded target, which knows the labelled rows.
-    on_cells, beside, gram : bool
-        As in `SpaceFacts`.
+    on_cells : bool
+        Whether trees grow on the non-zero cells of the features.
+    beside : bool
+        Whether the space is one of the two parts of a semi-supervised tree.
+    gram : bool
+        Whether products of rows may be kept: not for the target of such a tree, whose rows are not those of a node.
 
     Examples
     --------
@@ -128,11 +80,19 @@ def space_kind(cells: Any, columns: PrototypeColumns, on_cells: bool, beside: bo
     few = columns.is_sparse or (
         cells.shape[1] >= _FEWEST_LABELS and all_known and np.count_nonzero(cells) <= _LABEL_SET_DENSITY * cells.size
     )
-    label_sets = bool(few and all_known and ((values == 0) | (values == 1)).all())
+    label_sets = few and all_known and ((values == 0) | (values == 1)).all()
     n_rows, n_columns = cells.shape
-    gram = gram and not on_cells
-    facts = SpaceFacts(columns.is_sparse, all_known, label_sets, n_rows, n_columns, on_cells, beside, gram)
-    return next(kind for kind, holds, _ in _SPACES if holds(facts))
+    wide = n_rows <= _MOST_GRAM_ROWS and max(n_rows + 1, _LEAST_GRAM_COLUMNS) <= n_columns
+    kinds = (
+        ("LabelSets", label_sets),  # few ones per row: only these are summed
+        ("SparseRows", all_known and columns.is_sparse and on_cells),  # mostly zero: only other cells are summed
+        ("DenseBlocks", not all_known),  # columns with the same unknown rows share their weights
+        ("GramColumns", gram and wide and not on_cells),  # gains come from products of pairs of rows
+        ("KnownBlocks", beside and not on_cells),  # as blocks, one kind less is compiled in pairs
+        ("DenseColumns", beside or n_columns > 1),
+        ("OneColumn", True),
+    )
+    return next(kind for kind, holds in kinds if holds)
 
 
 def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_tests: bool) -> tuple[str, bool]:
@@ -168,20 +128,22 @@ def feature_kind(table: Table, cells: Any, space: Any, n_tried: int, random_test
     dense = isinstance(space, OneColumn | DenseColumns)
     nominal, n_cells = bool(table.is_nominal.any()), table.n_rows * table.n_columns
     wide = table.n_rows >= np.iinfo(np.uint16).max  # then codes have 32 bits
-    several = dense and not nominal and table.n_columns >= _FEW_FEATURES and not table.n_missing and not PLAIN
-    large = n_cells * 8 > LARGE if random_tests else wide and n_cells * 4 > LARGE
-    facts = FeatureFacts(
-        cells is not None,
-        nominal,
-        random_tests,
-        random_tests and several,
-        2 * n_tried >= table.n_columns,
-        table.dtype == np.float64,
-        large and dense and not nominal,
+    # whether several features may be read row by row
+    by_row = dense and not nominal and table.n_columns >= _FEW_FEATURES and not table.n_missing and not PLAIN
+    # whether subtrees grow on copies of their rows, since all cells exceed a cache
+    large = dense and not nominal and (n_cells * 8 > LARGE if random_tests else wide and n_cells * 4 > LARGE)
+    double = table.dtype == np.float64
+    kinds = (
+        ("Cells", cells is not None),  # mostly zero: only the other cells are touched
+        ("MixedCodes", not random_tests and nominal),  # all tests, levels in the order of their means
+        ("NumericCodes", not random_tests),  # all tests of numbers, by their ranks
+        ("MixedDraws", nominal),  # random tests, some of levels
+        ("RowDraws", by_row and 2 * n_tried >= table.n_columns),  # most features: rows are read for several at once
+        ("ListedDraws", by_row and double and not large),  # nodes try few features: these are copied
+        ("NumericDraws", True),  # random tests, feature by feature
     )
-    kind = next(kind for kind, holds, _ in _FEATURES if holds(facts))
-    copied = facts.large and (kind == "NumericCodes" or (kind == "NumericDraws" and facts.by_row and facts.double))
-    return kind, copied
+    kind = next(kind for kind, holds in kinds if holds)
+    return kind, large and (kind == "NumericCodes" or (kind == "NumericDraws" and by_row and double))
 
 
 def non_zero_cells(table: Table) -> Any:
@@ -206,7 +168,7 @@ def non_zero_cells(table: Table) -> Any:
     if table.is_sparse:
         n_stored = table.matrix.nnz
     else:
-        n_stored = count_non_zero(table.numeric, most) + np.count_nonzero(table.codes)
+        n_stored = np.count_nonzero(table.numeric) + np.count_nonzero(table.codes)
     if n_stored > most or table.n_missing:
         return None
     cells = _as_sparse(table)
@@ -251,6 +213,208 @@ def grows_on_cells(
         return False
     known = clustering.cells(columns.matrix[columns.labelled])
     return not np.isnan(known.data if columns.is_sparse else known).any()
+
+
+# -- spaces as kernels take them ------------------------------------------------------------------------------
+#
+# Each column is scaled by the square root of its weight: the impurity of a set of examples is the variance of its rows.
+
+
+def clustering_space(
+    columns: PrototypeColumns,
+    clustering: ClusteringColumns,
+    sample_weight: np.ndarray | None = None,
+    on_cells: bool = False,
+    beside: bool = False,
+    gram: bool = True,
+) -> Any:
+    """Return the space of a coded target, or of features that take its place, as kernels take it.
+
+    A column c with known weight K0_c of N0 in the training set is scaled by sqrt(lambda_c N0 / K0_c); then the
+    gain of a split is h = sum_c [ S_L^2 / K_L + S_R^2 / K_R - S^2 / K ] over the scaled columns.
+
+    Parameters
+    ----------
+    columns, clustering
+        The coded target.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    on_cells, beside, gram : bool
+        As in `space_kind`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import clustering_columns, prototype_columns
+    >>> from omnirank.trees.layout import clustering_space
+    >>> columns = prototype_columns(target_from(np.array([1.5, 2.5]))[0])
+    >>> clustering_space(columns, clustering_columns(columns))
+    OneColumn(z=array([-1.,  1.]))
+    """
+    if not len(clustering.columns):
+        raise DataError("the target is constant: there is nothing to split on")
+    scale = np.sqrt(clustering.weights)
+    whole = not columns.is_sparse and len(clustering.columns) == columns.n_columns  # no copy needed: only read here
+    cells = divided(columns.matrix, clustering.unit) if whole else clustering.cells(columns.matrix)
+    kind = space_kind(cells, columns, on_cells, beside, gram)
+    if kind == "LabelSets":
+        return _label_sets(cells, scale)
+    if kind == "SparseRows":
+        return _sparse_rows(cells, scale, sample_weight)
+    if columns.is_sparse:
+        cells = cells.toarray()
+        cells[~columns.labelled] = np.nan
+    if kind == "DenseBlocks":
+        return _blocks(cells, ~np.isnan(cells), scale, sample_weight)
+    return _all_known(kind, cells, scale, sample_weight)
+
+
+def constant_space(n_rows: int, kind: str = "OneColumn") -> Any:
+    """Return the space in which all rows are alike, so that no tree splits."""
+    return _dense(kind, np.zeros((n_rows, 1)))
+
+
+def two_part_space(
+    target: tuple[PrototypeColumns, ClusteringColumns],
+    features: tuple[PrototypeColumns, ClusteringColumns],
+    sample_weight: np.ndarray | None = None,
+    least_labelled: float = 0.0,
+    on_cells: bool = False,
+    products: Any = None,
+) -> Any:
+    """Return the space of a semi-supervised tree: a target known for some examples, and all features.
+
+    Parameters
+    ----------
+    target, features : (PrototypeColumns, ClusteringColumns)
+        Both parts as columns; the weights lambda hold the share w or 1 - w of the part.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    least_labelled : float
+        Least weight of the labelled examples of a child that has any; 0: no such limit.
+    on_cells : bool
+        Whether trees are grown on the non-zero cells of the features (:mod:`omnirank.trees.layout`).
+    products : GramColumns, optional
+        The space of the features, where it is known.
+    """
+    from omnirank.trees.kernels.partial_targets import TwoParts
+
+    columns, clustering = target
+    known = columns.labelled
+    weight = np.ones(len(known)) if sample_weight is None else sample_weight
+    varies = bool(len(clustering.columns)) and bool(clustering.weights.any())
+    beside = varies or least_labelled > 0
+    empty = "OneColumn" if not beside else "DenseColumns" if on_cells else "KnownBlocks"
+    own = feature_space = constant_space(len(known), empty)
+    if varies:
+        labelled = replace(columns, matrix=columns.matrix[known], labelled=known[known])
+        # products of labelled rows do not serve nodes of all rows
+        space = clustering_space(labelled, clustering, weight[known], on_cells, beside, gram=False)
+        own = _spread(space, known, weight.sum() / weight[known].sum())
+    if products is not None:
+        feature_space = products
+    elif len(features[1].columns) and features[1].weights.any():
+        feature_space = clustering_space(*features, sample_weight, on_cells, beside)
+    return TwoParts(own, feature_space, known, float(least_labelled)) if beside else feature_space
+
+
+def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
+    """The space of the known rows with places for all rows; its impurities count ``factor`` times."""
+    from omnirank.trees.kernels.labels import LabelSets
+    from omnirank.trees.kernels.partial_targets import DenseBlocks
+
+    if isinstance(space, LabelSets):
+        sizes = np.zeros(len(known) + 1, np.uint32)
+        sizes[1:][known] = np.diff(space.starts)
+        return space._replace(starts=np.cumsum(sizes, dtype=np.uint32), scale=space.scale * np.sqrt(factor))
+    z = np.zeros((len(known), *space.z.shape[1:]))
+    z[known] = space.z * np.sqrt(factor)
+    if isinstance(space, DenseBlocks):
+        masks = np.zeros((len(space.known), len(known)))
+        masks[:, known] = space.known
+        # the two parts know which rows are labelled
+        return space._replace(z=z, known=np.ones_like(masks) if space.known.all() else masks)
+    return space._replace(z=z)
+
+
+def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
+    from omnirank.trees.kernels.labels import HEAD, LabelSets
+
+    matrix = sparse.csr_array(matrix)
+    matrix.eliminate_zeros()
+    check_size(matrix)
+    return LabelSets(matrix.indptr.astype(np.uint32), np.pad(matrix.indices.astype(np.uint32), (0, int(HEAD))), scale)
+
+
+def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> Any:
+    from omnirank.trees.kernels.cells import SparseRows
+
+    matrix = sparse.csr_array(centred_for_sums(matrix, np.ones(matrix.shape[0]) if weight is None else weight))
+    matrix.eliminate_zeros()
+    check_size(matrix)
+    values = matrix.data * scale[matrix.indices]
+    return SparseRows(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), values, scale)
+
+
+def _all_known(kind: str, values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
+    centred = np.array(values, np.float64, order="C")  # sums of rows depend on the order in memory
+    centred -= _centres(centred, weight)
+    centred *= scale
+    return _dense(kind, centred)
+
+
+def _dense(kind: str, centred: np.ndarray) -> Any:
+    """The space of a kind for columns that are known in all rows, centred and scaled."""
+    from omnirank.trees.kernels.partial_targets import DenseBlocks
+    from omnirank.trees.kernels.spaces import DenseColumns, GramColumns, OneColumn
+
+    if kind == "OneColumn":
+        return OneColumn(np.ascontiguousarray(centred[:, 0]))
+    if kind == "GramColumns":
+        return GramColumns(np.ascontiguousarray(centred), centred @ centred.T, 1.0)
+    if kind == "DenseColumns":
+        return DenseColumns(_padded(centred))
+    z = centred if centred.shape[1] == 1 else _padded(centred)
+    return DenseBlocks(np.ascontiguousarray(z), np.array([0, z.shape[1]]), np.ones((1, len(z))))
+
+
+def _blocks(values: np.ndarray, known: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
+    """Group the columns by the rows in which they are known."""
+    from omnirank.trees.kernels.partial_targets import DenseBlocks
+
+    w = np.ones(len(values)) if weight is None else weight
+    patterns: dict[bytes, list[int]] = {}
+    for c in range(values.shape[1]):
+        patterns.setdefault(np.packbits(known[:, c]).tobytes(), []).append(c)
+    parts, masks, starts = [], [], [0]
+    for group in patterns.values():
+        mask = known[:, group[0]]
+        total = w[mask].sum()
+        if total == 0:
+            continue
+        block = np.zeros((len(values), len(group)))
+        block[mask] = values[mask][:, group]
+        block[mask] -= _centres(block[mask], w[mask])
+        block *= scale[group] * np.sqrt(w.sum() / total)
+        parts.append(block if len(group) == 1 else _padded(block))
+        masks.append(mask.astype(np.float64))
+        starts.append(starts[-1] + parts[-1].shape[1])
+    return DenseBlocks(np.ascontiguousarray(np.hstack(parts)), np.array(starts), np.array(masks))
+
+
+def _centres(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Return where columns are centred: on their means, or on 0 where small values would lose many digits.
+
+    One outlier may move a mean far from all other values.
+    """
+    return near_centres(values, np.asarray(np.average(values, axis=0, weights=weight)))
+
+
+def _padded(block: np.ndarray) -> np.ndarray:
+    wide = np.zeros((len(block), -(-block.shape[1] // _LANES) * _LANES))
+    wide[:, : block.shape[1]] = block
+    return wide
 
 
 # -- features as kernels take them ----------------------------------------------------------------------------
@@ -510,7 +674,7 @@ def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range)
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
     """Dense ranks of the known cells; NaN sorts last. Returns whether all cells are known and differ."""
-    order, ordered = _in_order(cells)
+    order, ordered = (part[0] for part in in_order(cells[None]))
     step = np.zeros(len(cells), codes.dtype)
     step[1:] = ordered[1:] != ordered[:-1]  # NaN differs from NaN: overwritten below
     codes[order] = np.cumsum(step, dtype=codes.dtype)
@@ -520,23 +684,38 @@ def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
     return not n_missing and bool(step[1:].all())
 
 
-def _in_order(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order of the cells, missing ones last, and the cells in that order; equal cells come in any order.
+def in_order(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of the cells of each row, missing ones last and equal ones by their place, and cells in order.
 
-    NumPy sorts 16-bit integers by counting. Three such sorts order numbers by their leading 48 bits, in half the time
-    of one sort of the numbers; where these bits do not decide, or cells are missing, the numbers are sorted.
+    Integers of the leading bits of a number and its place are sorted, which takes a third of the time that NumPy's
+    argsort takes. The few numbers of which these bits do not decide are sorted anew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.trees.layout import in_order
+    >>> in_order(np.array([[0.5, np.nan, -2.0, 0.5]]))[0]
+    array([[2, 0, 3, 1]])
     """
-    if len(cells) >= _MANY and not np.isnan(cells).any():
-        bits = np.ascontiguousarray(cells, np.float64).view(np.int64)
-        key = bits ^ ((bits >> 63) | np.iinfo(np.int64).min)  # unsigned, in the order of the numbers
-        order = np.argsort((key >> 16).astype(np.uint16), kind="stable")
-        for shift in (32, 48):
-            order = order[np.argsort((key[order] >> shift).astype(np.uint16), kind="stable")]
-        ordered = cells[order]
-        if (ordered[1:] >= ordered[:-1]).all():
-            return order, ordered
-    order = np.argsort(cells)
-    return order, cells[order]
+    n_bits = cells.shape[1].bit_length()
+    keys = np.add(cells, 0.0, dtype=np.float64, order="C").view(np.int64)  # of -0.0 those of 0.0
+    most = np.iinfo(np.int64).max
+    keys ^= (keys >> 63) & most  # in the order of the numbers
+    keys[np.isnan(cells)] = most
+    keys >>= n_bits
+    keys <<= n_bits
+    keys |= np.arange(cells.shape[1])
+    keys.sort(axis=1)
+    order = keys & ((1 << n_bits) - 1)
+    ordered = np.take(cells, order + np.arange(len(cells))[:, None] * cells.shape[1])
+    for i in np.flatnonzero((ordered[:, 1:] < ordered[:, :-1]).any(axis=1)):
+        leading = keys[i] >> n_bits
+        alike = np.flatnonzero(leading[1:] == leading[:-1])
+        alike = np.union1d(alike, alike + 1)
+        places = order[i, alike]
+        order[i, alike] = places[np.lexsort((cells[i, places], leading[alike]))]
+        ordered[i] = cells[i, order[i]]
+    return order, ordered
 
 
 # -- ranks of the non-zero cells ------------------------------------------------------------------------------

@@ -65,11 +65,7 @@ def average_means(
 def _average_block(
     trees: Sequence[Tree], table: Table, n_columns: int, finish: Callable[[np.ndarray], np.ndarray], rows: slice
 ) -> np.ndarray:
-    sums = np.zeros((rows.stop - rows.start, n_columns))
-    block = _block(table, rows)
-    everything = np.arange(len(sums), dtype=np.int32)
-    for tree in trees:
-        _add(tree, block, everything, sums)
+    sums = _sum_block(trees, table, n_columns, None, rows)
     sums /= len(trees)
     return finish(sums)
 
@@ -90,11 +86,16 @@ def sum_means(
     return _by_blocks(work, table, n_jobs), (~excluded).sum(axis=0)
 
 
-def _sum_block(trees: Sequence[Tree], table: Table, n_columns: int, excluded: np.ndarray, rows: slice) -> np.ndarray:
+def _sum_block(
+    trees: Sequence[Tree], table: Table, n_columns: int, excluded: np.ndarray | None, rows: slice
+) -> np.ndarray:
     sums = np.zeros((rows.stop - rows.start, n_columns))
-    block = _block(table, rows)
-    for tree, seen in zip(trees, excluded[:, rows], strict=True):
-        _add(tree, block, np.flatnonzero(~seen).astype(np.int32), sums)
+    block = np.ascontiguousarray(routing_matrix(table, rows).T)  # by feature, as the kernel wants it
+    added = np.arange(len(sums), dtype=np.int32)
+    for i, tree in enumerate(trees):
+        if excluded is not None:
+            added = np.flatnonzero(~excluded[i, rows]).astype(np.int32)
+        _add(tree, block, added, sums)
     return sums
 
 
@@ -114,11 +115,6 @@ def add_rows(sums: np.ndarray, rows: np.ndarray, means: Any) -> None:
         sums[np.repeat(rows, np.diff(means.indptr)), means.indices] += means.data
     else:
         sums[rows] += means
-
-
-def _block(table: Table, rows: slice) -> np.ndarray:
-    """The cells of some rows by feature, as the kernel wants them."""
-    return np.ascontiguousarray(routing_matrix(table, rows).T)
 
 
 def _add(tree: Tree, block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:

@@ -380,7 +380,6 @@ def trees_of_arrays(stored: StoredArrays, levels: tuple[Levels | None, ...], n_v
     missing_left[inner] = np.unpackbits(bits, count=n_tests)
     gain[inner] = stored.take("gain", np.float64, (n_tests,))
     subsets = stored.take("subsets", np.uint64, (int(n_words.sum()),))
-    _check_bits(stored, subsets, feature[nominal], levels)
     values = (_sparse_values if stored.has("n_stored") else _dense_values)(stored, int((~inner).sum()), n_values)
     nodes, words, leaves = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (n_nodes, n_words, ~inner))
     trees = []
@@ -443,18 +442,6 @@ def _depths(inner: np.ndarray, right: np.ndarray) -> np.ndarray:
     return depth
 
 
-def _check_bits(
-    stored: StoredArrays, subsets: np.ndarray, features: np.ndarray, levels: tuple[Levels | None, ...]
-) -> None:
-    """Refuse bits of levels that the features of nominal tests do not have."""
-    n_levels = np.array([0 if lev is None else len(lev) for lev in levels], np.int64)[features]
-    n_levels = n_levels[n_levels > 0]
-    last = np.cumsum(-(-n_levels // _WORD_BITS)) - 1
-    used = (n_levels % _WORD_BITS).astype(np.uint64)
-    if (subsets[last] >> used)[used > 0].any():
-        stored.refuse("array 'subsets' names levels that a feature does not have")
-
-
 def _dense_values(stored: StoredArrays, n_leaves: int, n_values: int) -> np.ndarray:
     return stored.take("values", np.float64, (n_leaves, n_values))
 
@@ -468,9 +455,4 @@ def _sparse_values(stored: StoredArrays, n_leaves: int, n_values: int) -> sparse
     if len(positions) and (positions.min() < 0 or positions.max() >= n_values):
         stored.refuse(f"array 'positions' holds a number outside of 0 to {n_values - 1}")
     values = stored.take("values", np.float64, (len(positions),))
-    prototypes = sparse.csr_array((values, positions, starts), shape=(n_leaves, n_values))
-    owners = np.repeat(np.arange(n_leaves), lengths)
-    cells = np.sort(owners * n_values + positions)
-    if (cells[1:] == cells[:-1]).any():
-        stored.refuse("array 'positions' names a position twice in one leaf")
-    return prototypes
+    return sparse.csr_array((values, positions, starts), shape=(n_leaves, n_values))

@@ -8,6 +8,7 @@ import ast
 import builtins
 import contextlib
 import gc
+import importlib
 import itertools
 import json
 import os
@@ -46,18 +47,22 @@ def pytest_runtestloop(session):
         raise session.Failed("a module of tests cannot be imported")
     tests = {item.nodeid: item for item in session.items}
     task = json.loads((FOLDER / "task.json").read_text())
+    for file in task["files"]:  # kernels are imported when they are first called, too late for a replacement
+        importlib.import_module(".".join(Path(SOURCES.name, file).with_suffix("").parts))
     called = FOLDER / f"{task['name']}.json"
     if not called.exists():
         _fork(
             lambda: called.write_text(json.dumps(_record([t for t in tests.values() if not _slow(t)], task["files"])))
         )
     judges = json.loads(called.read_text())
+    here = set(itertools.chain(*judges.values()))  # others may call functions in processes that they start
+    rest = [name for name, test in tests.items() if (not task["fast"] if _slow(test) else name not in here)]
     for mutant in task["mutants"]:
         start = time.perf_counter()
-        places = tuple(mutant.pop("slow"))
-        slow = [name for name, test in tests.items() if name.startswith(places) and _slow(test)]
+        places = tuple(mutant.pop("places"))
+        rest_there = [name for name in rest if name.startswith(places)]
         unsound = []
-        judging = dict.fromkeys([*judges.get(f"{mutant['file']}:{mutant['function']}", []), *slow])
+        judging = dict.fromkeys([*judges.get(f"{mutant['file']}:{mutant['function']}", []), *rest_there])
         while (failed := _first_failure([tests[name] for name in judging if name in tests], mutant)) in judging:
             if not _first_failure([tests[failed]]):
                 break

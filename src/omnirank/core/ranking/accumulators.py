@@ -201,8 +201,8 @@ class MeanAccumulator(Accumulator):
 class ConfirmedMeans(Accumulator):
     r"""Scores of trees that have credit at the root, the same for all trees, and below it, where single trees differ.
 
-    For the credit r at the root, the mean b of that below it, and the mean g of Genie3 of the same trees, features f of
-    the kinds k(f) have the scores
+    For the credit r at the root (scaled so that noise of any kind varies alike, see `root`), the mean b of that below
+    it, and the mean g of Genie3 of the same trees, features f of the kinds k(f) have the scores
 
     .. math:: s_f = \tfrac{4}{5}\, e_f + \tfrac{1}{5} \big(\bar e_{k(f)} + a\, (g_f - \bar g_{k(f)})\big), \qquad
               e_f = c\, r_f + \frac{b_f^3}{b_f^2 + (8 \tau)^2},
@@ -221,7 +221,8 @@ class ConfirmedMeans(Accumulator):
     count, mean, m2
         Of the credit below the root, as in `MeanAccumulator`.
     root : ndarray
-        Credit at the root.
+        Credit at the root, divided by its standard deviation over permutations of the target, relative to that of
+        numbers of many values.
     other_mean, other_m2
         Of Genie3.
     kinds : ndarray (features,)
@@ -321,7 +322,7 @@ class ReliefSums(Accumulator):
         Sum s of the pair weights.
     left_out_t, left_out : ndarray of shape (..., n_features), optional
         The parts of P_T and s that come from pairs in which a feature's cell is missing; P_FT and P_F are without them.
-        None: nothing was left out.
+        By default nothing was left out.
 
     Notes
     -----
@@ -353,8 +354,8 @@ class ReliefSums(Accumulator):
     p_f: np.ndarray
     p_t: np.ndarray
     weight: np.ndarray
-    left_out_t: np.ndarray | None = None
-    left_out: np.ndarray | None = None
+    left_out_t: np.ndarray = None  # type: ignore[assignment]
+    left_out: np.ndarray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         _freeze(self, "p_ft", "p_f", "p_t", "weight")
@@ -363,10 +364,9 @@ class ReliefSums(Accumulator):
             raise DataError(f"P_FT, P_F and P_T have the shapes {self.p_ft.shape}, {self.p_f.shape}, {self.p_t.shape}")
         if self.weight.shape != rows:
             raise DataError(f"pair weights of shape {self.weight.shape} with P_T of shape {rows}")
-        if self.left_out_t is None or self.left_out is None:
-            if self.left_out_t is not self.left_out:
-                raise DataError("P_T and weights of pairs that were left out are given both or not at all")
-            return
+        for name in ("left_out_t", "left_out"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros(self.shape))
         _freeze(self, "left_out_t", "left_out")
         if not self.left_out_t.shape == self.left_out.shape == self.shape:
             raise DataError(
@@ -392,31 +392,20 @@ class ReliefSums(Accumulator):
     def merge(self, other: ReliefSums) -> ReliefSums:
         """Return the sums over the pairs of both."""
         self._check_same_shape(other)
-        left_out = None, None
-        if self.left_out is not None or other.left_out is not None:
-            left_out = tuple(a + b for a, b in zip(self._left_out(), other._left_out(), strict=True))
-        return ReliefSums(
-            self.p_ft + other.p_ft, self.p_f + other.p_f, self.p_t + other.p_t, self.weight + other.weight, *left_out
-        )
+        return ReliefSums(*(getattr(self, name) + getattr(other, name) for name in self._field_names()))
 
     def finish(self) -> tuple[np.ndarray, None]:
         """Return the importances; Relief has no replicates, so there is no standard error."""
         all_pairs = np.broadcast_to(self.weight[..., None], self.shape)
-        left_out_t, left_out = self._left_out()
-        p_t, weight = self.p_t[..., None] - left_out_t, all_pairs - left_out
-        tolerance = _RELIEF_TOLERANCE if self.left_out is None else _RELIEF_TOLERANCE_LEFT_OUT
+        p_t, weight = self.p_t[..., None] - self.left_out_t, all_pairs - self.left_out
+        tolerance = _RELIEF_TOLERANCE_LEFT_OUT if self.left_out.any() else _RELIEF_TOLERANCE
         defined = _differs_in_part(p_t, weight, tolerance * all_pairs)
         given_different = np.divide(self.p_ft, p_t, out=np.zeros(self.shape), where=defined)
         given_same = np.divide(self.p_f - self.p_ft, weight - p_t, out=np.zeros(self.shape), where=defined)
         scores = given_different - given_same
-        if self.left_out is not None:
+        if self.left_out.any():
             scores *= np.sqrt(np.divide(weight, all_pairs, out=np.zeros(self.shape), where=defined))
         return scores, None
-
-    def _left_out(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.left_out_t is None or self.left_out is None:
-            return np.zeros(self.shape), np.zeros(self.shape)
-        return self.left_out_t, self.left_out
 
 
 def _differs_in_part(p_t: np.ndarray, weight: np.ndarray, least: np.ndarray) -> np.ndarray:
@@ -510,11 +499,8 @@ def summed_by_group(
     missing = [name for name in names if name not in groups]
     if missing:
         raise DataError(f"no group for {counted(len(missing), 'feature')}, the first is {missing[0]!r}")
-    sums: dict[str, float] = {}
-    for name, score in zip(names, scores.tolist(), strict=True):
-        sums[groups[name]] = sums.get(groups[name], 0.0) + (max(score, 0.0) if as_shares else score)
-    total = sum(sums.values())
-    if as_shares and total > 0:
-        sums = {group: value / total for group, value in sums.items()}
-    series = pd.Series(sums, name="share" if as_shares else "score", dtype=np.float64)
-    return series.sort_values(ascending=False, kind="stable")
+    values = np.maximum(scores, 0.0) if as_shares else scores
+    sums = pd.Series(values, dtype=np.float64).groupby([groups[name] for name in names], sort=False).sum()
+    if as_shares and sums.sum() > 0:
+        sums = sums / sums.sum()
+    return sums.rename("share" if as_shares else "score").sort_values(ascending=False, kind="stable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +155,7 @@ def certain_sizes(scores: np.ndarray, errors: np.ndarray, n: int, confidence: fl
 # What rankings record of our own tests.
 OUT_OF_BAG_TEST = "out-of-bag test"
 COPIES_TEST = "permuted copies"
-CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", None: "not corrected"}
+CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", "hochberg": "Hochberg", None: "not corrected"}
 # The level of ``relevant`` in tables and files.
 ALPHA = 0.05
 
@@ -168,6 +167,7 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
 
         "fdr":          min over k >= j of p_(k) m / k                  [1]_
         "family-wise":  max over k <= j of p_(k) (m - k + 1)            [2]_
+        "hochberg":     min over k >= j of p_(k) (m - k + 1)            [3]_
 
     and at most 1.
 
@@ -175,14 +175,15 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     ----------
     p_values : array-like of shape (m,)
         P values of single tests.
-    correction : {"fdr", "family-wise"} or None
+    correction : {"fdr", "family-wise", "hochberg"} or None
         What ``adjusted <= alpha`` bounds: the expected share of false ones among the significant results, the
-        probability of any false one, or only that of each single one.
+        probability of any false one (the third for independent tests only), or only that of each single one.
 
     References
     ----------
     .. [1] Benjamini, Hochberg: Controlling the false discovery rate. J. Royal Statistical Society B 57, 1995.
     .. [2] Holm: A simple sequentially rejective multiple test procedure. Scandinavian J. of Statistics 6, 1979.
+    .. [3] Hochberg: A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75, 1988.
 
     Examples
     --------
@@ -194,15 +195,19 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     """
     check("correction", correction, choice(*CORRECTIONS))
     values = frozen_floats(p_values, "p values")
+    if ((values < 0) | (values > 1)).any():
+        raise DataError("p values are numbers from 0 to 1")
     m = len(values)
     if correction is None or not m:
         return values
-    places = np.arange(1, m + 1)
-    if correction == "fdr":
-        return stepped_up(values, places / m)
-    order = np.argsort(values, kind="stable")
-    adjusted = np.empty(m)
-    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * (m - places + 1)), 1.0)
+    places, order = np.arange(1, m + 1), np.argsort(values, kind="stable")
+    ascending, adjusted = values[order], np.empty(m)
+    if correction == "family-wise":
+        steps = np.maximum.accumulate(ascending * (m - places + 1))
+    else:
+        shares = places / m if correction == "fdr" else 1 / (m + 1 - places)
+        steps = np.minimum.accumulate((ascending / shares)[::-1])[::-1]
+    adjusted[order] = np.minimum(steps, 1.0)
     return adjusted
 
 
@@ -227,37 +232,3 @@ def p_value_columns(p_values: Any, p_given_others: Any = None) -> dict[str, np.n
         columns["p_given_others"] = np.asarray(p_given_others)
         columns["adds"] = adjusted_p_values(p_given_others, "fdr") <= ALPHA
     return columns
-
-
-def stepped_up(p_values: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Return the adjusted p values of a procedure that steps up: min over k >= j of p_(k) / f_k, at most 1.
-
-    It rejects the hypotheses up to the last in ascending order whose p value is at most f_k alpha: with f_k = k / m
-    Benjamini and Hochberg's, with f_k = 1 / (m + 1 - k) Hochberg's.
-
-    Parameters
-    ----------
-    p_values : ndarray of shape (m,)
-        P values of single tests.
-    factors : ndarray of shape (m,)
-        The numbers f_k, ascending.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.core.ranking.certainty import stepped_up
-    >>> stepped_up(np.array([0.01, 0.04, 0.03]), 1 / np.array([3, 2, 1])).round(4).tolist()
-    [0.03, 0.04, 0.04]
-    """
-    order = np.argsort(p_values, kind="stable")
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.minimum(np.minimum.accumulate((p_values[order] / factors)[::-1])[::-1], 1.0)
-    return adjusted
-
-
-def check_p_values(p_values: np.ndarray, names: Sequence[str]) -> None:
-    """Raise `DataError` unless all p values lie between 0 and 1; the error names the feature."""
-    outside = np.flatnonzero((p_values < 0) | (p_values > 1))
-    if len(outside):
-        i = int(outside[0])
-        raise DataError(f"the p value of feature {names[i]!r} is {p_values[i]:g}: it must lie between 0 and 1")

@@ -234,9 +234,7 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> float:
 
     if x.min() == x.max() or y.min() == y.max():
         return math.nan
-    ranks_x, ranks_y = (rankdata(values) - (len(values) + 1) / 2 for values in (x, y))
-    rho = ranks_x @ ranks_y / math.sqrt((ranks_x @ ranks_x) * (ranks_y @ ranks_y))
-    return float(np.clip(rho, -1, 1))
+    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
 
 
 def _kendall(x: np.ndarray, y: np.ndarray) -> float:
@@ -244,6 +242,4 @@ def _kendall(x: np.ndarray, y: np.ndarray) -> float:
 
     if x.min() == x.max() or y.min() == y.max():
         return math.nan
-    if len(x) == 2:  # scipy's asymptotic p-value, which is not wanted here, divides by n - 2
-        return 1.0 if (x[0] < x[1]) == (y[0] < y[1]) else -1.0
-    return float(kendalltau(x, y, method="asymptotic").statistic)
+    return float(kendalltau(x, y).statistic)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ _BY_TARGET = "score: "
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint", "targets", "constant", "p_value_test")
 _CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, "n_features")
+_OF_FEATURES = ("names", "scores", "standard_errors", "p_values", "p_given_others")
+_FIELDS = (*_CSV_FIELDS, *_OF_FEATURES, "seeds", "state", "per_target")
 # Method of a CSV file without comment lines.
 _EXTERNAL = "external"
 
@@ -109,37 +111,21 @@ def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
 
 def json_text(content: dict[str, Any]) -> str:
     """Return the fields of a ranking as the text of a JSON file."""
-    seeds, state, per_target = content["seeds"], content["state"], content["per_target"]
-    document = own_heading(_FORMAT, 1) | {
-        "method": content["method"],
-        "task": content["task"],
-        "parameters": thawed_json(content["parameters"]),
-        "fingerprint": content["fingerprint"],
-        "targets": None if content["targets"] is None else list(content["targets"]),
-        "constant": list(content["constant"]),
-        # as text: other JSON readers round integers of 128 bits
-        "seeds": None if seeds is None else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
-        "names": list(content["names"]),
-        "scores": content["scores"].tolist(),
-        "standard_errors": _listed(content["standard_errors"]),
-        "p_values": _listed(content["p_values"]),
-        "p_value_test": content["p_value_test"],
-        "p_given_others": _listed(content["p_given_others"]),
-        "state": None if state is None else state.to_json(),
-        "per_target": None
-        if per_target is None
-        else {
-            "names": list(per_target.names),
-            "scores": per_target.scores.tolist(),
-            "state": None if per_target.state is None else per_target.state.to_json(),
-        },
-    }
+    document = own_heading(_FORMAT, 1) | {key: _plain(value) for key, value in content.items()}
     lines = (f"  {_dumped(key)}: {_dumped(value)}" for key, value in document.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _listed(values: np.ndarray | None) -> list[float] | None:
-    return None if values is None else values.tolist()
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, SeedRanges):  # as text: other JSON readers round integers of 128 bits
+        return [{"entropy": str(entropy), "start": start, "stop": stop} for entropy, start, stop in value.ranges]
+    if isinstance(value, Accumulator):
+        return value.to_json()
+    if isinstance(value, TargetScores):
+        return {name: _plain(getattr(value, name)) for name in ("names", "scores", "state")}
+    return thawed_json(value)
 
 
 def _dumped(value: Any) -> str:
@@ -153,70 +139,43 @@ def fields_from_json(text: str, path: Path) -> dict[str, Any]:
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
-    numbers = ("scores", "standard_errors", "p_values", "p_given_others")
-    plain = ("method", "task", "fingerprint", "names", "p_value_test", "targets", *numbers)
-    content = {key: document.get(key) for key in plain}
-    for key in numbers:
-        _refuse_booleans(content[key], key, path)
-    return content | {
-        "constant": document.get("constant", []),
-        "parameters": document.get("parameters", {}),
-        "seeds": _seeds(document.get("seeds"), path),
-        "state": _state(document.get("state")),
-        "per_target": _per_target(document.get("per_target"), path),
-    }
-
-
-def _refuse_booleans(values: Any, key: str, path: Path) -> None:
-    """Numpy takes true for 1: a file that holds it was not written by us."""
-    if isinstance(values, list) and any(isinstance(value, bool) for value in values):
-        raise FileFormatError(f"{key!r} must hold numbers, not true or false", path=path)
-
-
-def _seeds(content: Any, path: Path) -> SeedRanges | None:
-    if content is None:
-        return None
+    content = {key: document[key] for key in _FIELDS if document.get(key) is not None}
     try:
-        return SeedRanges(tuple((int(str(r["entropy"])), r["start"], r["stop"]) for r in content))
-    except (TypeError, KeyError, ValueError) as error:
-        raise FileFormatError(f"'seeds' are malformed ({error})", path=path) from error
+        if "seeds" in content:
+            ranges = ((int(str(one["entropy"])), one["start"], one["stop"]) for one in content["seeds"])
+            content["seeds"] = SeedRanges(tuple(ranges))
+        if "per_target" in content:
+            parts = content["per_target"]
+            content["per_target"] = TargetScores(parts["names"], parts["scores"], _state(parts.get("state")))
+        return content | {"state": _state(content.get("state"))}
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise FileFormatError(f"seeds, state or per_target are malformed ({error})", path=path) from error
 
 
 def _state(content: Any) -> Accumulator | None:
     return None if content is None else Accumulator.from_json(content)
 
 
-def _per_target(content: Any, path: Path) -> TargetScores | None:
-    if content is None:
-        return None
-    if not isinstance(content, dict) or not {"names", "scores"} <= content.keys():
-        raise FileFormatError("'per_target' must be an object with names and scores", path=path)
-    return TargetScores(content["names"], content["scores"], _state(content.get("state")))
-
-
 # -- CSV --------------------------------------------------------------------------------------------------
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    targets = content["per_target"]
+    targets, names = content["per_target"], content["names"]
     fields = {key: thawed_json(content[key]) for key in _CSV_FIELDS if content[key] is not None}
-    comments = own_heading(_FORMAT, 1) | fields
-    comments["n_features"] = len(content["names"])
-    lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
+    text = StringIO(newline="")
+    comments = own_heading(_FORMAT, 1) | fields | {"n_features": len(names)}
+    text.writelines(f"# {key}: {_dumped(value)}\n" for key, value in comments.items())
     columns = {"score": content["scores"], "standard_error": content["standard_errors"]}
     columns |= p_value_columns(content["p_values"], content["p_given_others"])
-    numbers_by_column = {column: values.tolist() for column, values in columns.items() if values is not None}
     if targets is not None:
-        numbers_by_column |= {
-            _quoted(_BY_TARGET + name): row.tolist() for name, row in zip(targets.names, targets.scores, strict=True)
-        }
-    lines.append(",".join(["rank", "feature", *numbers_by_column, "position"]))
-    last = which_names(content["names"], content["constant"])
-    order = np.lexsort((-content["scores"], last)).tolist()
+        columns |= {f"{_BY_TARGET}{name}": row for name, row in zip(targets.names, targets.scores, strict=True)}
+    cells = {name: values.tolist() for name, values in columns.items() if values is not None}
+    text.write(",".join(map(_quoted, ("rank", "feature", *cells, "position"))) + "\n")
+    order = np.lexsort((-content["scores"], which_names(names, content["constant"]))).tolist()
     for rank, i in enumerate(order, start=1):
-        numbers = ",".join(repr(values[i]) for values in numbers_by_column.values())
-        lines.append(f"{rank},{_quoted(harmless(content['names'][i]))},{numbers},{i + 1}")
-    return "\n".join(lines) + "\n"
+        numbers = ",".join(repr(values[i]) for values in cells.values())
+        text.write(f"{rank},{_quoted(harmless(names[i]))},{numbers},{i + 1}\n")
+    return text.getvalue()
 
 
 def _quoted(name: str) -> str:
@@ -232,29 +191,20 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     # what commands print (--csv) has no comments, but columns that others do not write
     if comments or table.startswith("rank,feature,score"):
         columns["names"] = [unharmed(name) for name in columns["names"]]
-    if comments:
-        _check_count(comments.get("n_features"), len(columns["names"]), path)
-    content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
-    content.setdefault("method", _EXTERNAL)
-    order = _positions(columns.pop("position", None), path)
-    for column, values in columns.items():
-        content[column] = values if order is None else [values[i] for i in order]
-    targets = [column for column in columns if column.startswith(_BY_TARGET)]
+    if comments and comments.get("n_features") != len(columns["names"]):
+        problem = f"{len(columns['names'])} features, not {comments.get('n_features')}: the file was cut or changed"
+        raise FileFormatError(problem, path=path)
+    positions = columns.pop("position", None)
+    if positions is not None:
+        if sorted(positions) != list(range(1, len(positions) + 1)):
+            raise FileFormatError(f"the column 'position' must hold 1 to {len(positions)}, each once", path=path)
+        order = np.argsort(positions).tolist()
+        columns = {column: [values[i] for i in order] for column, values in columns.items()}
+    content: dict[str, Any] = {"method": _EXTERNAL} | {key: comments[key] for key in _CSV_FIELDS if key in comments}
+    targets = {name.removeprefix(_BY_TARGET): columns.pop(name) for name in [*columns] if name.startswith(_BY_TARGET)}
     if targets:
-        by_target = [content.pop(column) for column in targets]
-        content["per_target"] = TargetScores(
-            tuple(column.removeprefix(_BY_TARGET) for column in targets), np.array(by_target)
-        )
-    return content
-
-
-def _check_count(expected: Any, n_features: int, path: Path) -> None:
-    if isinstance(expected, bool) or not isinstance(expected, int):
-        raise FileFormatError(f"the line '# n_features:' must hold a number, not {expected!r}", path=path)
-    if expected != n_features:
-        raise FileFormatError(
-            f"{n_features} features where {expected} were written: the file was cut or changed", path=path
-        )
+        content["per_target"] = TargetScores(tuple(targets), np.array(list(targets.values())))
+    return content | columns
 
 
 def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
@@ -289,14 +239,17 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
             raise FileFormatError(problem, path=path, line=header_line)
     # these follow from p values, which a file of others must have then
     derived = ("rank", "p_adjusted", "relevant", "adds") if is_own or "p_value" in header else ("rank",)
-    _tell_unknown([column for column in header if column not in (*wanted, *derived)], wanted, path, header_line, is_own)
+    unknown = [column for column in header if column not in (*wanted, *derived)]
+    if unknown:
+        hint = did_you_mean(unknown[0], wanted)
+        shown = ", ".join(map(repr, unknown))
+        warnings.warn(f"{path}: columns of a ranking that are not read: {shown}{hint}", DataWarning, stacklevel=5)
     places = [(header.index(column), *wanted[column]) for column in wanted if column in header]
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in places}
     for line, row in rows:
         if len(row) != len(header):
-            raise FileFormatError(
-                f"{counted(len(row), 'cell')} under {counted(len(header), 'column')}", path=path, line=line
-            )
+            problem = f"{counted(len(row), 'cell')} under {counted(len(header), 'column')}"
+            raise FileFormatError(problem, path=path, line=line)
         for i, key, convert in places:
             try:
                 columns[key].append(convert(row[i]))
@@ -306,36 +259,14 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
     return columns
 
 
-def _tell_unknown(columns: Sequence[str], known: Iterable[str], path: Path, line: int, is_own: bool) -> None:
-    """Refuse columns that we did not write in a file of ours, where one was renamed; name them in any other file."""
-    if not columns:
-        return
-    shown = ", ".join(map(repr, columns))
-    if is_own:
-        problem = f"unknown columns {shown}{did_you_mean(columns[0], list(known))}; a ranking has {', '.join(known)}"
-        raise FileFormatError(problem, path=path, line=line)
-    warnings.warn(f"{path}: columns of a ranking that are not read: {shown}", DataWarning, stacklevel=6)
-
-
 def _csv_rows(table: str, n_lines: int, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of each row that is not empty."""
     reader = csv.reader(StringIO(table, newline=""), strict=True)
-    while True:
-        line = n_lines + reader.line_num + 1
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise FileFormatError(f"not valid CSV: {error}", path=path, line=line) from error
-        if row is None:
-            return
-        if row:
-            yield line, row
-
-
-def _positions(positions: list[int] | None, path: Path) -> list[int] | None:
-    """Return the rows in the order of the data, or None where the file does not say it."""
-    if positions is None:
-        return None
-    if sorted(positions) != list(range(1, len(positions) + 1)):
-        raise FileFormatError(f"the column 'position' must hold 1 to {len(positions)}, each once", path=path)
-    return sorted(range(len(positions)), key=positions.__getitem__)
+    line = n_lines + 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = n_lines + reader.line_num + 1
+    except csv.Error as error:
+        raise FileFormatError(f"not valid CSV: {error}", path=path, line=line) from error

@@ -20,7 +20,6 @@ from omnirank.core.ranking.certainty import (
     Certainty,
     adjusted_p_values,
     certainty_of,
-    check_p_values,
     p_value_columns,
 )
 from omnirank.core.ranking.files import read_fields, write_fields
@@ -44,18 +43,9 @@ def checked_fields(ranking: Ranking) -> dict[str, Any]:
         raise DataTypeError(f"parameters must be a mapping, not {type(ranking.parameters).__name__}")
     names = frozen_names(ranking.names, "feature")
     scores = _one_per_feature(ranking.scores, "scores", names)
-    errors = ranking.standard_errors
-    if errors is not None:
-        errors = _one_per_feature(errors, "standard errors", names)
-        if np.any(errors < 0):
-            raise DataError(f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative")
-    p_values, p_given_others = ranking.p_values, ranking.p_given_others
-    if p_values is not None:
-        p_values = _one_per_feature(p_values, "p values", names)
-        check_p_values(p_values, names)
-    if p_given_others is not None:
-        p_given_others = _one_per_feature(p_given_others, "p values given the others", names)
-        check_p_values(p_given_others, names)
+    errors = _one_per_feature(ranking.standard_errors, "standard errors", names, "standard error")
+    p_values = _one_per_feature(ranking.p_values, "p values", names, "p value", 1.0)
+    p_given_others = _one_per_feature(ranking.p_given_others, "p values given the others", names, "p value", 1.0)
     check_finishes_to(ranking.state, scores)
     if ranking.per_target is not None and ranking.per_target.scores.shape[1] != len(names):
         n_scored = ranking.per_target.scores.shape[1]
@@ -74,10 +64,16 @@ def checked_fields(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _one_per_feature(values: Any, what: str, names: tuple[str, ...]) -> np.ndarray:
+def _one_per_feature(values: Any, what: str, names: tuple[str, ...], one: str = "", most: float = np.inf) -> Any:
+    """Numbers; where one of them has a name, from 0 to ``most``, and there may be none."""
+    if values is None and one:
+        return None
     array = frozen_floats(values, what)
     if array.shape != (len(names),):
         raise DataError(f"{what} of shape {array.shape} for {counted(len(names), 'feature')}")
+    for i in np.flatnonzero((array < 0) | (array > most))[:1] if one else ():
+        must = "be negative" if most == np.inf else f"lie outside of 0 to {most:g}"
+        raise DataError(f"the {one} of feature {names[i]!r} is {array[i]:g}: it must not {must}")
     return array
 
 
@@ -535,7 +531,7 @@ def _check_agreement(a: Ranking, b: Ranking, amount: str | None) -> None:
         if getattr(a, what) != getattr(b, what):
             raise _refusal(f"the {what} is {getattr(a, what)!r} in one and {getattr(b, what)!r} in the other")
     if a.names != b.names:
-        raise _refusal(f"the feature names differ{_first_difference(a.names, b.names)}")
+        raise _refusal("the feature names differ")
     if a.fingerprint is None or b.fingerprint is None:
         raise _refusal("it is not known on which data they were computed (no fingerprint)")
     if a.fingerprint != b.fingerprint:
@@ -546,13 +542,6 @@ def _check_agreement(a: Ranking, b: Ranking, amount: str | None) -> None:
         one, other = a.parameters[key], b.parameters[key]
         if one != other:
             raise _refusal(f"the parameter {key!r} is {one!r} in one and {other!r} in the other")
-
-
-def _first_difference(a: tuple[str, ...], b: tuple[str, ...]) -> str:
-    if len(a) != len(b):
-        return f": {counted(len(a), 'feature')} in one and {len(b)} in the other"
-    i = next(i for i, (left, right) in enumerate(zip(a, b, strict=True)) if left != right)
-    return f": feature {i + 1} is {a[i]!r} in one and {b[i]!r} in the other"
 
 
 def _merged_state(a: Accumulator | None, b: Accumulator | None, problem: str) -> Accumulator:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +11,10 @@ import numpy as np
 from omnirank.core.errors import FileFormatError
 from omnirank.core.types import PathLike
 from omnirank.data.arff.header import parse_header
-from omnirank.data.arff.rows import DenseRows, SparseRows, lines_with_rows
-from omnirank.data.files import Content, LineBlocks, TextSource, check_duplicates_option
+from omnirank.data.arff.rows import Rows
+from omnirank.data.files import Content, TextSource, check_duplicates_option
 from omnirank.data.hierarchy.clus import declare_labels
 from omnirank.data.mulan import labels_of_relation
-
-Blocks = Iterator[tuple[int, bytes]]
 
 
 def read_arff(
@@ -80,20 +76,19 @@ def read_arff(
     """
     path = Path(path)
     check_duplicates_option(duplicates)
-    text = LineBlocks(TextSource(path, encoding))
+    lines = TextSource(path, encoding).lines()
     declare = partial(
         declare_labels, kind=hierarchy_kind, separator=hierarchy_separator, empty=empty_label_set, no_label=no_label
     )
-    header = parse_header(text.lines(), path, declare, duplicates)
-    is_sparse, blocks = _peek(text.rest())
-    if is_sparse is None:
+    header = parse_header(lines, path, declare, duplicates)
+    rows = Rows(header.attributes, path, first_index)
+    rows.read(lines)
+    if not rows.n_rows:
         raise FileFormatError("there is no row after @data", path=path)
-    rows = (SparseRows if is_sparse else DenseRows)(header.attributes, path, first_index)
-    rows.read(blocks)
     labels = None
     if rows.label_column is not None:
         labels = replace(header.attributes[rows.label_column].labels, rows=tuple(rows.labels))  # type: ignore[type-var]
-    target, notes = labels_of_relation(header.relation, header.names)
+    target, notes = labels_of_relation(header.relation or "", header.names)
     dates = frozenset(a.name for a in header.attributes if a.kind == "date")
     weights = np.ones(rows.n_rows) if rows.weights else None
     if weights is not None:
@@ -108,14 +103,6 @@ def read_arff(
         labels=labels,
         target=(labels.name,) if labels is not None else target,
         weights=weights,
-        relation=header.relation,
+        relation=header.relation or "",
         notes=(*header.notes, *(notes if labels is None else ())),
     )
-
-
-def _peek(blocks: Blocks) -> tuple[bool | None, Blocks]:
-    """Whether the first row is sparse (None: there is no row), and the blocks from that row on."""
-    for first_line, block in blocks:
-        for _, line in lines_with_rows(first_line, block):
-            return line.startswith("{"), chain([(first_line, block)], blocks)
-    return None, blocks

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 
 from omnirank.core.errors import DataError, FileFormatError
-from omnirank.data.arff.tokens import TokenError, after_blanks, read_token, split_cells
+from omnirank.data.arff.tokens import EMPTY, TokenError, after_blanks, read_token, split_cells
 from omnirank.data.files import duplicates_hint, numbered
 from omnirank.data.hierarchy.clus import HierarchicalAttribute, declare_labels
 
@@ -55,20 +54,6 @@ class Attribute:
     labels: HierarchicalAttribute | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Header:
-    """What an ARFF file declares before its rows."""
-
-    relation: str
-    attributes: tuple[Attribute, ...]
-    notes: tuple[str, ...]
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the attributes."""
-        return tuple(a.name for a in self.attributes)
-
-
 def parse_header(
     lines: Iterable[tuple[int, str]],
     path: Path | None = None,
@@ -85,37 +70,42 @@ def parse_header(
     >>> header.attributes[0].name, header.attributes[0].levels
     ('a b', ('x', 'y z'))
     """
-    parser = _HeaderParser(declare, duplicates)
+    header = Header(declare, duplicates)
     number = 0
     for number, line in lines:
         try:
-            if parser.take(line):
-                return parser.header()
+            if header.take(line):
+                return header
         except TokenError as problem:
             raise FileFormatError(str(problem), path=path, line=number, column=problem.at + 1) from None
         except (DataError, ValueError) as problem:
             raise FileFormatError(str(problem), path=path, line=number) from None
-    if number == 0 or not parser.seen_keyword:
+    if number == 0 or not header.seen_keyword:
         what = "the file is empty" if number == 0 else "there is no ARFF header"
         raise FileFormatError(f"{what}: an ARFF file starts with @relation", path=path, line=max(number, 1))
     raise FileFormatError("the file ends before @data", path=path, line=number)
 
 
-class _HeaderParser:
+class Header:
+    """What an ARFF file declares before its rows."""
+
     def __init__(self, declare: Declare, duplicates: str) -> None:
         self.declare = declare
         self.duplicates = duplicates
         self.relation: str | None = None
-        self.attributes: dict[str, Attribute] = {}
+        self.by_name: dict[str, Attribute] = {}
         self.notes: list[str] = []
         self.seen_keyword = False
 
-    def header(self) -> Header:
-        if not self.attributes:
-            raise DataError("@data comes before any @attribute")
-        if sum(a.kind == "hierarchical" for a in self.attributes.values()) > 1:
-            raise DataError("there are two hierarchical attributes: a data set has one label hierarchy")
-        return Header(self.relation or "", tuple(self.attributes.values()), tuple(self.notes))
+    @property
+    def attributes(self) -> list[Attribute]:
+        """The declared columns."""
+        return list(self.by_name.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
+        return tuple(self.by_name)
 
     def take(self, line: str) -> bool:
         """Take one line; True when it is ``@data``."""
@@ -133,27 +123,27 @@ class _HeaderParser:
         self.seen_keyword = True
         if keyword == "attribute":
             self._attribute(line, at)
-        elif keyword == "relation":
-            self._relation(line, at)
-        else:
-            _expect_end(line, at)
+            return False
+        if keyword == "relation":
+            if self.relation is not None:
+                raise TokenError("@relation is given twice", 0)
+            token, at = read_token(line, at, _LINE_END)
+            self.relation = token.text
+        _expect_end(line, at)
+        if keyword == "data" and not self.by_name:
+            raise DataError("@data comes before any @attribute")
+        if sum(a.kind == "hierarchical" for a in self.attributes) > 1:
+            raise DataError("there are two hierarchical attributes: a data set has one label hierarchy")
         return keyword == "data"
-
-    def _relation(self, line: str, at: int) -> None:
-        if self.relation is not None:
-            raise TokenError("@relation is given twice", 0)
-        token, end = read_token(line, at, _LINE_END)
-        _expect_end(line, end)
-        self.relation = token.text
 
     def _attribute(self, line: str, at: int) -> None:
         name, end = read_token(line, at, _NAME_END)
         if not name.text and not name.quoted:
             raise TokenError("@attribute needs a name and a type", at)
-        if name.text in self.attributes and self.duplicates == "error":
+        if name.text in self.by_name and self.duplicates == "error":
             raise TokenError(f"the attribute {name.text!r} is declared twice; {duplicates_hint()}", at)
-        unique = numbered(name.text, self.attributes)
-        self.attributes[unique] = self._typed(unique, line, end)
+        unique = numbered(name.text, self.by_name)
+        self.by_name[unique] = self._typed(unique, line, end)
         if unique != name.text:
             self.notes.append(f"the attribute {name.text!r} is declared again: it is called {unique!r} here")
 
@@ -167,18 +157,21 @@ class _HeaderParser:
         kind = match[0].lower() if match else ""
         end = after_blanks(line, match.end() if match else at)
         if kind == "hierarchical":
-            entries = [cell.text for cell in split_cells(line[end:])]
+            entries = ["" if cell is EMPTY else cell or "?" for cell in split_cells(line[end:])]
             if len(entries) > 1 and not entries[-1]:  # files of CLUS end the list in a comma
                 entries.pop()
             labels, notes = self.declare(name, entries)
             self.notes += notes
             return Attribute(name, kind, labels=labels)
         if kind == "date":
-            return self._date(name, line, end)
+            token, end = read_token(line, end, _FORMAT_END)
+            _expect_end(line, end)
+            return Attribute(name, "date", to_seconds=date_reader(token.text or DEFAULT_DATE_FORMAT))
         if kind == "relational":
             raise TokenError(f"the attribute {name!r} is relational: only flat ARFF is read", at)
         if kind not in (*_NUMERIC, "string", "key"):
-            what = f"the unknown type {line[at:].split()[0][:40]!r}" if line[at:].strip() else "no type"
+            words = line[at:].split()
+            what = f"the unknown type {words[0][:40]!r}" if words else "no type"
             raise TokenError(
                 f"the attribute {name!r} has {what}: expected numeric, real, integer, string, date, key, "
                 "hierarchical or a list {a, b, ...}",
@@ -186,12 +179,6 @@ class _HeaderParser:
             )
         _expect_end(line, end)
         return Attribute(name, "numeric" if kind in _NUMERIC else kind)
-
-    def _date(self, name: str, line: str, at: int) -> Attribute:
-        token, end = read_token(line, at, _FORMAT_END)
-        _expect_end(line, end)
-        pattern = token.text or DEFAULT_DATE_FORMAT
-        return Attribute(name, "date", to_seconds=date_reader(pattern))
 
 
 def _domain(name: str, line: str, at: int) -> tuple[tuple[str, ...], int]:

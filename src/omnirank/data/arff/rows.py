@@ -1,16 +1,12 @@
-"""Rows of an ARFF file: blocks of plain cells by pandas, all others one by one.
-
-Reading by pandas never guesses: where a block holds anything that pandas may take for something else, all its rows are
-read exactly, cell by cell. That alone decides what is valid and says where a fault is.
-"""
+"""Rows of an ARFF file, dense or sparse, read cell by cell."""
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,26 +17,20 @@ from scipy import sparse
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.text import counted
 from omnirank.data.arff.header import Attribute
-from omnirank.data.arff.tokens import NUMBER, Token, TokenError, after_blanks, read_token, split_cells
+from omnirank.data.arff.tokens import EMPTY, NUMBER, TokenError, after_blanks, read_token, split_cells
 from omnirank.data.files import EXACT_NUMBERS
 from omnirank.data.table import LARGEST_EXACT, Table, any_text_rounded
 
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
+_ENTRIES = re.compile(r"(?:[0-9]{1,9} [^ \n]+(?:\n|$))*")
 _ENTRY_END = re.compile(r"[,}]")
 _SHOWN = 60
-_CONTROLS = bytes(set(range(32)) - set(b"\n\t")) + b"\x7f"
-# A quoted cell without any sign that means something inside or outside the quotes, and not ?.
-_PLAIN_QUOTES = re.compile(
-    rb"(?<=[,\n]) *(['\"])([^'\",\\%{}\n\t ?](?:[^'\",\\%{}\n\t?]*[^'\",\\%{}\n\t ?])?)\1(?= *[,\n])"
-)
-_TABS = re.compile(rb"[ \t]*,[ \t]*|[ ]*\t[ \t]*")
-_LONG_BLANK = b" " * 64  # the patterns for blanks would take quadratic time on it
-_MANY_DIGITS = re.compile(rb"[0-9]{16}")
-_MINUS_ZERO = re.compile(rb"-0+ *[,\n]")
-_BLANKS_BESIDE_SIGNS = re.compile(rb" *([,{}\n]) *")
+_CHARACTERS_AT_ONCE = 1 << 22
+# Quotes, and blanks other than spaces.
+_ODD = re.compile(r"['\"\x00-\x09\x0b-\x1f\x7f]")
 
 
-class Rows(ABC):
+class Rows:
     """The rows of a file, as far as they are read: numbers (dates too) and codes for the table, texts and labels.
 
     Parameters
@@ -57,442 +47,315 @@ class Rows(ABC):
         self.attributes = tuple(attributes)
         self.path = path
         self.first_index = first_index
-        kinds = [attribute.kind for attribute in attributes]
+        self.is_sparse: bool | None = None  # as the first row is
+        self._kinds = kinds = [attribute.kind for attribute in attributes]
         self.numbers = [i for i, kind in enumerate(kinds) if kind in ("numeric", "date")]
         self.nominals = [i for i, kind in enumerate(kinds) if kind == "nominal"]
-        self.label_column = kinds.index("hierarchical") if "hierarchical" in kinds else None
+        # cells of string, key and hierarchical attributes
         self.texts: dict[int, list[Any]] = {i: [] for i, kind in enumerate(kinds) if kind in ("string", "key")}
+        self.label_column = kinds.index("hierarchical") if "hierarchical" in kinds else None
         self.labels: list[Any] = []
+        self._beside = self.texts if self.label_column is None else self.texts | {self.label_column: self.labels}
         self.weights: dict[int, float] = {}
         self.n_rows = 0
         self.rounded: set[str] = set()  # names of columns of whole numbers that floats change
-        self._codes = [None if a.levels is None else {v: c for c, v in enumerate(a.levels)} for a in attributes]
         self._label_sets: dict[str, tuple[str, ...]] = {}
-        self._exact_only = "date" in kinds
+        # codes by text, where cells may be bare
+        self._levels = [{text: i for i, text in enumerate(a.levels or ()) if text} for a in attributes]
+        self._readers = [self._reader(attribute) for attribute in attributes]
+        self._blocks: list[tuple[np.ndarray, ...]] = []
 
-    @property
-    def in_table(self) -> list[int]:
-        """Columns of the table, in the order of the file."""
-        return sorted(self.numbers + self.nominals)
+    def _reader(self, attribute: Attribute) -> Callable[[str | None], Any]:
+        """What reads the text of a cell (None: missing); KeyError or ValueError where it does not fit."""
+        if attribute.kind == "numeric":
+            return _plain_number
+        if attribute.levels is not None:
+            codes: dict[str | None, int] = {level: code for code, level in enumerate(attribute.levels)} | {None: -1}
+            return codes.__getitem__
+        if attribute.to_seconds is not None:
+            seconds = attribute.to_seconds
+            return lambda text: math.nan if text is None else seconds(text)
+        return (lambda text: text) if attribute.labels is None else self._label_set
 
-    def read(self, blocks: Iterable[tuple[int, bytes]]) -> None:
-        """Read blocks of rows."""
-        for first_line, block in blocks:
-            plain = None if self._exact_only else _without_comments(block)
-            if plain is None or (plain and not self._add_block(plain)):
-                lines = enumerate(lines_with_rows(first_line, block), start=self.n_rows)
-                rows = [self._row(number, self._unweighted(line, row)) for row, (number, line) in lines]
-                for beside in self._beside:
-                    self._column(beside).extend(row[beside] for row in rows)
-                self._add_rows(rows)
+    def read(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Read lines, each given with its number."""
+        rows: list[tuple[int, str]] = []
+        size = 0
+        for number, line in lines:
+            stripped = line.strip(" \t")
+            if stripped and not stripped.startswith("%"):
+                rows.append((number, stripped))
+                size += len(stripped)
+            if size > _CHARACTERS_AT_ONCE:
+                self._read_rows(rows)
+                rows, size = [], 0
+        if rows:
+            self._read_rows(rows)
 
-    @abstractmethod
-    def table(self) -> Table:
-        """Return the table of all rows; what was gathered for it is given up."""
+    def _read_rows(self, rows: list[tuple[int, str]]) -> None:
+        """Read rows column by column if they are plain, else cell by cell."""
+        if self._add_plain([line for _, line in rows]):
+            self.n_rows += len(rows)
+            return
+        found = []
+        for number, line in rows:
+            found.append(self._row(number, self._unweighted(line)))
+            self.n_rows += 1
+        self._add(found)
 
-    @abstractmethod
-    def _add_block(self, rows: bytes) -> bool:
-        """Append the rows of a block; False where that is not possible, and nothing is appended."""
+    def _add(self, rows: list[tuple[Sequence[int], list[Any]]]) -> None:
+        (self._add_sparse if self.is_sparse else self._add_dense)(rows)
 
-    @abstractmethod
-    def _row(self, number: int, line: str) -> Any:
-        """Return the values of one row by column."""
+    def _row(self, number: int, line: str) -> tuple[Sequence[int], list[Any]]:
+        """The columns of a row that are given, and their values."""
+        is_sparse = line.startswith("{")
+        if self.is_sparse not in (None, is_sparse):
+            odd, others = ("sparse", "dense") if is_sparse else ("dense", "sparse")
+            self._fail(f"a {odd} row among {others} ones: all rows of a file must be of one kind", number)
+        self.is_sparse = is_sparse
+        columns: Sequence[int] = range(len(self.attributes))
+        try:
+            if is_sparse:
+                columns, cells = self._entries(number, line)
+            else:
+                cells = split_cells(line)
+        except TokenError as problem:
+            self._fail(f"{problem} (character {problem.at + 1} of the row)", number)
+        if len(cells) != len(columns):
+            found = counted(len(cells), "cell")
+            self._fail(f"the row has {found}, but {len(self.attributes)} attributes are declared", number)
+        if line.isascii() and line.isprintable() and "_" not in line and EMPTY not in cells:
+            readers = [self._readers[i] for i in columns] if is_sparse else self._readers
+            try:
+                return columns, [read(cell) for read, cell in zip(readers, cells, strict=True)]
+            except (KeyError, ValueError, DataError):
+                pass  # numbers that want a closer look, or an error, which is said below
+        return columns, [self._value(i, cell, number) for i, cell in zip(columns, cells, strict=True)]
 
-    @abstractmethod
-    def _add_rows(self, rows: list[Any]) -> None:
-        """Append the cells of the table of some rows."""
+    def _value(self, column: int, text: str | None, number: int) -> Any:
+        """The value of a cell; unlike the readers of columns it tells all odd numbers from others."""
+        try:
+            if text is EMPTY:
+                raise ValueError(f"{EMPTY}: a missing value is written ?")
+            if self.attributes[column].kind == "numeric" and text is not None:
+                return self._number(column, text.strip(" "))
+            return self._readers[column](text)
+        except (DataError, KeyError, ValueError) as error:
+            none = f"{str(text)[:_SHOWN]!r} is none of the declared values{_listed(self.attributes[column])}"
+            problem = none if isinstance(error, KeyError) else str(error)
+            self._fail(f"attribute {self.attributes[column].name!r}: {problem}", number, column)
 
-    @property
-    def _beside(self) -> list[int]:
-        """Columns that are not in the table."""
-        return [*self.texts, *([] if self.label_column is None else [self.label_column])]
+    def _number(self, column: int, text: str) -> float:
+        if not NUMBER.fullmatch(text):
+            what = "is infinite" if re.fullmatch(r"[+-]?inf(inity)?", text, re.IGNORECASE) else "is not a number"
+            hint = ": a missing value is written ?" if text.lower() == "nan" else ""
+            raise ValueError(f"{text[:_SHOWN]!r} {what}{hint}")
+        value = float(text)
+        if math.isinf(value):
+            raise ValueError(f"{text[:_SHOWN]!r} is too large for a number")
+        if any_text_rounded([text]):
+            self.rounded.add(self.attributes[column].name)
+        return value
 
-    def _column(self, i: int) -> list[Any]:
-        return self.labels if i == self.label_column else self.texts[i]
-
-    # -- exact reading --------------------------------------------------------------------------------
-
-    def _unweighted(self, line: str, row: int) -> str:
-        """A row without its weight, ``1,2,{0.5}``, which is kept."""
+    def _unweighted(self, line: str) -> str:
+        """The row without the weight ``{w}`` at its end, which is kept."""
         opening = line.rfind("{")
         if opening < 1 or not line.endswith("}") or line[opening - 1] not in ", \t":
             return line
         weight = line[opening + 1 : -1].strip(" \t")
         if not NUMBER.fullmatch(weight) or not 0 <= float(weight) < math.inf:
             return line
-        self.weights[row] = float(weight)
+        self.weights[self.n_rows] = float(weight)
         return line[:opening].rstrip(" \t").removesuffix(",").rstrip(" \t")
 
-    def _value(self, column: int, token: Token, number: int) -> Any:
-        """One cell: a float, a code, a text or a label set; NaN, -1 and None where it is missing."""
-        attribute = self.attributes[column]
-        text = token.text
-        missing = text == "?" and not token.quoted
-        if not text and not token.quoted:
-            self._fail("an empty cell: a missing value is written ?", number, column)
-        if attribute.kind == "numeric":
-            return math.nan if missing else self._number(column, text, number)
-        codes = self._codes[column]
-        if codes is not None:
-            code = -1 if missing else codes.get(text)
-            if code is None:
-                self._fail(f"{text[:_SHOWN]!r} is none of the declared values{_listed(attribute)}", number, column)
-            return code
-        if missing:
-            return None if attribute.to_seconds is None else math.nan
-        try:
-            if attribute.to_seconds is not None:
-                return attribute.to_seconds(text)
-            return text if attribute.labels is None else self._label_set(text)
-        except (DataError, ValueError) as problem:
-            self._fail(str(problem), number, column)
-
-    def _number(self, column: int, text: str, number: int) -> float:
-        text = text.strip(" ")
-        if not NUMBER.fullmatch(text):
-            what = "is infinite" if re.fullmatch(r"[+-]?inf(inity)?", text, re.IGNORECASE) else "is not a number"
-            hint = ": a missing value is written ?" if text.lower() == "nan" else ""
-            self._fail(f"{text[:_SHOWN]!r} {what}{hint}", number, column)
-        value = float(text)
-        if math.isinf(value):
-            self._fail(f"{text[:_SHOWN]!r} is too large for a number", number, column)
-        if abs(value) >= LARGEST_EXACT and any_text_rounded([text]):
-            self.rounded.add(self.attributes[column].name)
-        return value
-
-    def _label_set(self, text: str) -> tuple[str, ...]:
-        """The labels of a cell of the hierarchical attribute."""
-        if text not in self._label_sets:
+    def _label_set(self, text: str | None) -> tuple[str, ...] | None:
+        if text is not None and text not in self._label_sets:
             declared = next(a.labels for a in self.attributes if a.labels is not None)
             self._label_sets[text] = declared.parse(text)
-        return self._label_sets[text]
+        return None if text is None else self._label_sets[text]
 
-    def _fail(self, problem: str, line: int, column: int | None = None, at: int | None = None) -> NoReturn:
-        """Raise the error: ``column`` is that of a cell (from 0), ``at`` a character of the line."""
-        if column is not None:
-            problem = f"attribute {self.attributes[column].name!r}: {problem}"
-            raise FileFormatError(problem, path=self.path, line=line, column=column + 1)
-        if at is not None:
-            problem = f"{problem} (character {at + 1} of the row)"
-        raise FileFormatError(problem, path=self.path, line=line)
+    # -- plain rows -----------------------------------------------------------------------------------
 
-
-class DenseRows(Rows):
-    """Dense rows: blocks of numbers and of codes."""
-
-    def __init__(self, attributes: Sequence[Attribute], path: Path | None = None, first_index: int = 0) -> None:
-        super().__init__(attributes, path, first_index)
-        self._blocks: list[tuple[np.ndarray, np.ndarray]] = []
-        self._types: dict[int, Any] = dict.fromkeys(self.nominals, "category") | dict.fromkeys(self._beside, str)
-
-    def table(self) -> Table:
-        """Return the table of all rows; what was gathered for it is given up."""
-        numeric = np.empty((self.n_rows, len(self.numbers)), order="F")
-        codes = np.empty((self.n_rows, len(self.nominals)), np.int32, order="F")
-        end = self.n_rows
-        while self._blocks:
-            own_numbers, own_codes = self._blocks.pop()
-            start = end - len(own_numbers)
-            numeric[start:end], codes[start:end] = own_numbers, own_codes
-            end = start
-        declared = [self.attributes[i] for i in self.in_table]
-        return Table(tuple(a.name for a in declared), tuple(a.levels for a in declared), numeric, codes)
-
-    def _row(self, number: int, line: str) -> list[Any]:
-        if line.startswith("{"):
-            self._fail("a sparse row among dense ones: all rows of a file must be of one kind", number)
-        try:
-            tokens = split_cells(line)
-        except TokenError as problem:
-            self._fail(str(problem), number, at=problem.at)
-        if len(tokens) != len(self.attributes):
-            cells = counted(len(tokens), "cell")
-            self._fail(f"the row has {cells}, but {len(self.attributes)} attributes are declared", number)
-        return [self._value(i, token, number) for i, token in enumerate(tokens)]
-
-    def _add_rows(self, rows: list[Any]) -> None:
-        numbers = np.array([[row[i] for i in self.numbers] for row in rows], np.float64)
-        codes = np.array([[row[i] for i in self.nominals] for row in rows], np.int32)
-        self._add(numbers, codes.reshape(len(rows), len(self.nominals)), len(rows))
-
-    def _add(self, numbers: np.ndarray, codes: np.ndarray, n_rows: int) -> None:
-        numbers = numbers.reshape(n_rows, len(self.numbers))
-        self._blocks.append((_compact(numbers, np.float32), _compact(codes, np.int8)))
-        self.n_rows += n_rows
-
-    def _add_block(self, rows: bytes) -> bool:
-        plain = _without_quotes(rows)
-        n_columns = len(self.attributes)
-        if plain is None or any(line.count(b",") != n_columns - 1 for line in plain.split(b"\n")[:-1]):
-            return False
-        n_rows = plain.count(b"\n")
-        only_numbers = not self._types
-        if only_numbers:  # one long column is read faster than many
-            frame = _parsed(plain.replace(b",", b"\n"), 1, {})
-        else:
-            frame = _parsed(plain, n_columns, self._types)
-        if frame is None or len(frame) != (n_rows * n_columns if only_numbers else n_rows):
-            return False
-        numbers = _numbers(frame if only_numbers else frame[self.numbers], plain)
-        codes = np.empty((n_rows, len(self.nominals)), np.int32)
-        for slot, i in enumerate(self.nominals):
-            codes[:, slot] = _lookup(frame[i], self._codes[i] or {})[frame[i].cat.codes]
-        beside = {i: [None if text != text else text.strip(" ") for text in frame[i].tolist()] for i in self._beside}
-        if numbers is None or (codes < -1).any() or any("" in texts for texts in beside.values()):
+    def _add_plain(self, lines: list[str]) -> bool:
+        """Add rows of bare cells without blanks around them; False if there are others, or anything that is odd."""
+        text, is_sparse = "\n".join(lines), lines[0].startswith("{")
+        if (
+            self.is_sparse not in (None, is_sparse)
+            or not text.isascii()
+            or _ODD.search(text)
+            or set(self._kinds) - {"numeric", "nominal"}
+        ):
             return False
         try:
-            if self.label_column is not None:
-                texts = beside[self.label_column]
-                beside[self.label_column] = [None if text is None else self._label_set(text) for text in texts]
-        except DataError:
+            (self._add_plain_sparse if is_sparse else self._add_plain_dense)(text, lines)
+        except (KeyError, ValueError, OverflowError):
             return False
-        for i, cells in beside.items():
-            self._column(i).extend(cells)
-        self._add(numbers, codes, n_rows)
+        self.is_sparse = is_sparse
         return True
 
+    def _add_plain_dense(self, text: str, lines: list[str]) -> None:
+        n = len(self.attributes)
+        if " " in text or "{" in text or any(line.count(",") != n - 1 for line in lines):
+            raise ValueError
+        frame = _plain_cells(text, ",", [float if kind == "numeric" else object for kind in self._kinds])
+        numbers = frame[self.numbers].to_numpy(np.float64).T
+        codes = np.empty((len(self.nominals), len(lines)), np.int32)
+        for own, i in zip(codes, self.nominals, strict=True):
+            found, texts = pd.factorize(frame[i])
+            own[:] = np.array([*(self._levels[i][one] for one in texts), -1])[found]
+        if np.isnan(numbers).sum() + (codes < 0).sum() != text.count("?") or not _are_exact(numbers):
+            raise ValueError
+        self._blocks.append((numbers, codes))
 
-class SparseRows(Rows):
-    """Sparse rows, ``{index value, ...}``: columns and values of the entries, and how many each row has."""
+    def _add_plain_sparse(self, text: str, lines: list[str]) -> None:
+        odd = any(line[0] != "{" or line.find("}") != len(line) - 1 for line in lines)
+        if odd or "?" in text or (self.numbers and self.nominals):
+            raise ValueError
+        entries = "\n".join([line[1:-1] for line in lines if line != "{}"]).replace(",", "\n")
+        if not _ENTRIES.fullmatch(entries):
+            raise ValueError
+        frame = _plain_cells(entries, " ", [int, float if self.numbers else object])
+        n, counts = len(self.attributes), [0 if line == "{}" else line.count(",") + 1 for line in lines]
+        columns = frame[0].to_numpy() - self.first_index
+        place = np.repeat(np.arange(len(lines)), counts) * n + columns
+        if (columns < 0).any() or (columns >= n).any() or (np.diff(place) <= 0).any():
+            raise ValueError
+        if self.numbers:
+            values = frame[1].to_numpy()
+        else:
+            found, known = pd.factorize(frame[1])
+            texts = list(known)
+            which, pairs = pd.factorize(columns * len(texts) + found)
+            own = (self._levels[pair // len(texts)][texts[pair % len(texts)]] for pair in pairs.tolist())
+            values = np.fromiter(own, np.float64, len(pairs))[which]
+        if np.isnan(values).any() or not _are_exact(values):
+            raise ValueError
+        self._blocks.append((np.array(counts), columns, values))
 
-    def __init__(self, attributes: Sequence[Attribute], path: Path | None = None, first_index: int = 0) -> None:
-        super().__init__(attributes, path, first_index)
-        self._slot = np.full(len(self.attributes), -1, np.int32)
-        self._slot[self.in_table] = np.arange(len(self.in_table))
-        self._entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        domains: dict[tuple[str, ...], int] = {}
-        self._domain = np.full(len(self.attributes), -1)  # number of the column's levels among all that differ
-        for i in self.nominals:
-            levels = self.attributes[i].levels or ()
-            self._domain[i] = domains.setdefault(levels, len(domains))
-        self._domains = [{level: code for code, level in enumerate(levels)} for levels in domains]
+    # -- dense rows -----------------------------------------------------------------------------------
+
+    def _add_dense(self, rows: list[tuple[Sequence[int], list[Any]]]) -> None:
+        columns = list(zip(*(values for _, values in rows), strict=True))
+        for i, found in self._beside.items():
+            found += columns[i]
+        chosen = ((self.numbers, np.float64), (self.nominals, np.int32))
+        self._blocks.append(
+            tuple(np.array([columns[i] for i in own], kind).reshape(len(own), len(rows)) for own, kind in chosen)
+        )
 
     def table(self) -> Table:
-        """Return the table of all rows; what was gathered for it is given up."""
-        counts, columns, values = (list(arrays) for arrays in zip(*self._entries, strict=True))
-        self._entries.clear()
-        n_entries = sum(map(len, columns))
-        # One index type for all parts: scipy would copy them to a common one.
-        index_type = np.int32 if n_entries < 2**31 else np.int64
-        starts = np.cumsum(np.concatenate([[0], *counts]), dtype=index_type)
-        cells = (np.concatenate(values), np.concatenate(columns).astype(index_type, copy=False), starts)
-        del columns, values
-        # The conversion holds the entries twice: it runs on the narrow values, which are widened after.
-        rows = sparse.csr_array(cells, shape=(self.n_rows, len(self.in_table)))
-        del cells
-        matrix = rows.tocsc()
-        del rows
-        given = np.diff(matrix.indptr)
-        for i in self.nominals:
-            if not self.attributes[i].levels and given[self._slot[i]] < self.n_rows:
-                name = self.attributes[i].name
-                problem = f"the attribute {name!r} has no values, but absent cells of a sparse row mean the first value"
-                raise FileFormatError(problem, path=self.path)
-        matrix.eliminate_zeros()
-        parts = (matrix.data.astype(np.float64, copy=False), matrix.indices, matrix.indptr)
-        declared = [self.attributes[i] for i in self.in_table]
-        names, levels = [a.name for a in declared], [a.levels for a in declared]
-        return Table.from_sparse(sparse.csc_array(parts, shape=matrix.shape), names, levels)
+        """Return the numeric, date and nominal columns."""
+        if self.is_sparse:
+            return self._sparse_table()
+        numeric, codes = (np.concatenate(blocks, axis=1).T for blocks in zip(*self._blocks, strict=True))
+        declared = [self.attributes[i] for i in sorted(self.numbers + self.nominals)]
+        return Table(tuple(a.name for a in declared), tuple(a.levels for a in declared), numeric, codes)
 
-    def _row(self, number: int, line: str) -> dict[int, Any]:
-        if not line.startswith("{"):
-            self._fail("a dense row among sparse ones: all rows of a file must be of one kind", number)
-        entries: dict[int, Any] = dict.fromkeys(self.texts)
-        try:
-            at = self._read_entries(number, line, entries)
-        except TokenError as problem:
-            self._fail(str(problem), number, at=problem.at)
-        rest = line[at:].strip(" \t")
-        if rest:
-            self._fail(f"unexpected text {rest[:_SHOWN]!r} after the row", number)
-        if self.label_column is not None and self.label_column not in entries:
-            self._fail("the sparse row gives no labels: write ? for an unlabelled row", number, self.label_column)
-        return entries
+    # -- sparse rows ----------------------------------------------------------------------------------
 
-    def _read_entries(self, number: int, line: str, entries: dict[int, Any]) -> int:
-        """Read the entries of a row, and return the place after them."""
-        n, first, named = len(self.attributes), self.first_index, set[int]()
-        at = after_blanks(line, 1)
+    def _entries(self, number: int, line: str) -> tuple[list[int], list[str | None]]:
+        """Columns and texts of the cells that a sparse row gives."""
+        if "'" not in line and '"' not in line and line.isprintable() and line.isascii() and line.endswith("}"):
+            entries = [entry.strip(" ").partition(" ") for entry in line[1:-1].split(",")] if line != "{}" else []
+            texts = [text.strip(" ") for _, _, text in entries]
+            if (
+                all(index.isdecimal() and len(index) < 10 for index, _, _ in entries)
+                and all(texts)
+                and "}" not in line[:-1]
+            ):
+                columns = [int(index) - self.first_index for index, _, _ in entries]
+                known = all(0 <= i < len(self.attributes) for i in columns)
+                if known and len(set(columns)) == len(columns) and self.label_column in (None, *columns):
+                    return columns, [None if text == "?" else text for text in texts]
+        return self._odd_entries(number, line)
+
+    def _odd_entries(self, number: int, line: str) -> tuple[list[int], list[str | None]]:
+        """As `_entries`, of rows with quotes, tabs or faults."""
+        n, first, entries = len(self.attributes), self.first_index, dict[int, str | None]()
+        at, mark = after_blanks(line, 1), ","
         if line.startswith("}", at):
-            return at + 1
-        while True:
+            at, mark = at + 1, "}"
+        while mark == ",":
             match = _INDEX.match(line, at)
             if match is None or not line[match.end() : match.end() + 1].isspace():
                 raise TokenError(f"expected 'index value' (the index counted from {first})", at)
             column = int(match[0]) - first if len(match[0]) < 10 else n
             if not 0 <= column < n:
                 raise TokenError(f"index {match[0][:20]}: the attributes are {first} to {n - 1 + first}", at)
-            if column in named:
-                self._fail(f"the index {column + first} is given twice", number, column)
-            named.add(column)
+            if column in entries:
+                name = self.attributes[column].name
+                self._fail(f"attribute {name!r}: the index {column + first} is given twice", number, column)
             token, at = read_token(line, after_blanks(line, match.end()), _ENTRY_END)
-            entries[column] = self._value(column, token, number)
+            entries[column] = token.cell
             at = after_blanks(line, at)
             mark = line[at : at + 1]
-            if mark == "}":
-                return at + 1
-            if mark != ",":
+            if mark not in (",", "}") or not mark:
                 raise TokenError("the row is not closed by }" if not mark else "text after the closing quote", at)
             at = after_blanks(line, at + 1)
+        if line[at:].strip(" \t"):
+            self._fail(f"unexpected text {line[at:].strip(' ')[:_SHOWN]!r} after the row", number)
+        if self.label_column is not None and self.label_column not in entries:
+            name = self.attributes[self.label_column].name
+            problem = "the sparse row gives no labels: write ? for an unlabelled row"
+            self._fail(f"attribute {name!r}: {problem}", number, self.label_column)
+        return list(entries), list(entries.values())
 
-    def _add_rows(self, rows: list[Any]) -> None:
-        columns = [sorted(i for i in entries if self._slot[i] >= 0) for entries in rows]
-        values = [
-            np.nan if self._domain[i] >= 0 and entries[i] < 0 else entries[i]
-            for entries, own in zip(rows, columns, strict=True)
-            for i in own
-        ]
-        counts = np.array([len(own) for own in columns], np.int32)
-        self._add(counts, np.array([i for own in columns for i in own], np.intp), np.array(values, np.float64))
+    def _add_sparse(self, rows: list[tuple[Sequence[int], list[Any]]]) -> None:
+        for i, found in self._beside.items():
+            found += [dict(zip(*row, strict=True)).get(i) for row in rows]
+        kept = [[(i, v) for i, v in zip(*row, strict=True) if i not in self._beside] for row in rows]
+        columns = np.array([i for row in kept for i, _ in row], np.intp)
+        values = np.array([value for row in kept for _, value in row], np.float64)
+        values[(values < 0) & np.isin(columns, self.nominals)] = np.nan
+        self._blocks.append((np.array([len(row) for row in kept]), columns, values))
 
-    def _add(self, counts: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
-        """Append rows: how many entries each has, their columns and values (NaN = missing)."""
-        self._entries.append((counts, self._slot[columns], _compact(values)))
-        self.n_rows += len(counts)
+    def _sparse_table(self) -> Table:
+        counts, columns, values = (np.concatenate(parts) for parts in zip(*self._blocks, strict=True))
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        shape = (self.n_rows, len(self.attributes))
+        matrix = sparse.csr_array((values, columns, starts), shape=shape).tocsc()
+        for i in self.nominals:
+            if not self.attributes[i].levels and matrix.indptr[i + 1] - matrix.indptr[i] < self.n_rows:
+                name = self.attributes[i].name
+                problem = f"the attribute {name!r} has no values, but absent cells of a sparse row mean the first value"
+                raise FileFormatError(problem, path=self.path)
+        chosen = sorted(self.numbers + self.nominals)
+        declared = [self.attributes[i] for i in chosen]
+        return Table.from_sparse(matrix[:, chosen], [a.name for a in declared], [a.levels for a in declared])
 
-    def _add_block(self, rows: bytes) -> bool:
-        if self._beside or b"'" in rows or b'"' in rows or _LONG_BLANK in rows:
-            return False
-        rows = rows.replace(b"\t", b" ").replace(b", ", b",")
-        if any(pair in rows for pair in (b"  ", b" ,", b", ", b"{ ", b" }", b" \n", b"\n ")) or rows.startswith(b" "):
-            rows = _BLANKS_BESIDE_SIGNS.sub(rb"\1", rows)
-        n_rows = rows.count(b"\n")
-        if {rows.count(sign) for sign in (b"{", b"}", b"}\n")} != {n_rows} or rows.count(b"\n{") != n_rows - 1:
-            return False
-        lines = rows.translate(None, b"{}").split(b"\n")[:-1]
-        counts = np.array([line.count(b",") + 1 if line else 0 for line in lines], np.int32)
-        entries = b"\n".join(line for line in lines if line).replace(b",", b"\n") + b"\n"
-        n_entries = int(counts.sum())
-        if not n_entries:
-            self._add(counts, np.empty(0, np.intp), np.empty(0))
-            return True
-        # with as many blanks as entries, none of which lacks a value, each is an index and a value
-        if entries.count(b" ") != n_entries or entries[:1] in b"+-" or b"\n+" in entries or b"\n-" in entries:
-            return False
-        frame = _parsed(entries, 2, {1: "category"} if self.nominals else {}, " ")
-        if frame is None or len(frame) != n_entries or frame[0].dtype.kind != "i":
-            return False
-        columns = frame[0].to_numpy() - self.first_index
-        row = np.repeat(np.arange(n_rows), counts)
-        if columns.min() < 0 or columns.max() >= len(self.attributes):
-            return False
-        if not ((np.diff(columns) > 0) | (np.diff(row) > 0)).all():
-            return False
-        values = self._values(frame[1], self._domain[columns]) if self.nominals else _numbers(frame[[1]], entries)
-        if values is None:
-            return False
-        self._add(counts, columns, values.ravel())
-        return True
-
-    def _values(self, cells: pd.Series, domain: np.ndarray) -> np.ndarray | None:
-        """Numbers and codes of entries, NaN where they are missing; None where a text is none of its column."""
-        values = np.empty(len(cells))
-        for number in np.unique(domain).tolist():
-            here = domain == number
-            lookup = _lookup(cells, self._domains[number]) if number >= 0 else _number_lookup(cells)
-            values[here] = lookup[cells.cat.codes[here]]
-        codes = domain >= 0
-        if np.isinf(values).any() or (values[codes] < -1).any():
-            return None
-        values[codes & (values < 0)] = np.nan
-        return values
+    def _fail(self, problem: str, line: int, column: int | None = None) -> NoReturn:
+        place = None if column is None else column + 1
+        raise FileFormatError(problem, path=self.path, line=line, column=place)
 
 
-def lines_with_rows(first_line: int, block: bytes) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of the lines of a block that are neither blank nor a comment."""
-    for number, line in enumerate(block.decode("utf-8").split("\n"), start=first_line):
-        stripped = line.strip(" \t")
-        if stripped and not stripped.startswith("%"):
-            yield number, stripped
+def _plain_number(text: str | None) -> float:
+    """The number in a text that consists of printable ASCII; ValueError where it may be none, or not what it seems."""
+    if text is None:
+        return math.nan
+    value = float(text)
+    if not -LARGEST_EXACT < value < LARGEST_EXACT:
+        raise ValueError
+    return value
 
 
-def _without_comments(block: bytes) -> bytes | None:
-    """The rows of a block, stripped; None when it holds control characters, which only text can."""
-    if len(block.translate(None, _CONTROLS)) != len(block):
-        return None
-    if b"%" in block or b"\n\n" in block or block.startswith(b"\n") or b"\t" in block:
-        lines = (line.strip(b" \t") for line in block.split(b"\n"))
-        rows = [line for line in lines if line and not line.startswith(b"%")]
-        return b"\n".join(rows) + b"\n" if rows else b""
-    return block
+def _plain_cells(text: str, separator: str, kinds: Sequence[type]) -> pd.DataFrame:
+    """Cells without quotes, as pandas reads them; ? is missing, and so may be what is no number."""
+    return pd.read_csv(  # type: ignore[call-overload]
+        io.StringIO(text),
+        sep=separator,
+        header=None,
+        names=list(range(len(kinds))),
+        dtype=dict(enumerate(kinds)),
+        na_values=["?"],
+        keep_default_na=False,
+        quoting=csv.QUOTE_NONE,
+        **EXACT_NUMBERS,
+    )
 
 
-def _without_quotes(rows: bytes) -> bytes | None:
-    """Dense rows without tabs and needless quotes; None if they are not plain."""
-    if b"{" in rows or b"}" in rows or _LONG_BLANK in rows:
-        return None
-    if b"\t" in rows:
-        rows = _TABS.sub(b",", rows)
-    if b"'" in rows or b'"' in rows:
-        parts = _PLAIN_QUOTES.split(b"\n" + rows)  # text, quote, cell in turn; faster than replacing by a template
-        parts[1::3] = [b""] * (len(parts) // 3)
-        rows = b"".join(parts)[1:]
-        if b"'" in rows or b'"' in rows:
-            return None
-    return rows
-
-
-def _parsed(text: bytes, n_columns: int, types: Mapping[int, Any], separator: str = ",") -> pd.DataFrame | None:
-    """Cells as pandas types them, missing where they are ``?``; None where a cell may be missing for another reason."""
-    try:
-        frame = pd.read_csv(
-            io.BytesIO(text),
-            sep=separator,
-            header=None,
-            names=list(range(n_columns)),
-            dtype=dict(types) or None,
-            na_values=["?"],
-            keep_default_na=False,
-            skipinitialspace=True,
-            engine="c",
-            quoting=3,
-            low_memory=False,
-            encoding="utf-8",
-            **EXACT_NUMBERS,  # type: ignore[call-overload]
-        )
-    except (ValueError, OverflowError):
-        return None
-    if not isinstance(frame.index, pd.RangeIndex):  # of more cells than columns, pandas makes an index
-        return None
-    if int(frame.isna().to_numpy().sum()) != text.count(b"?"):
-        return None
-    return frame
-
-
-def _numbers(frame: pd.DataFrame, text: bytes) -> np.ndarray | None:
-    """Cells as floats; None where one is no number, is infinite, or may be changed by pandas or by a float."""
-    kinds = {dtype.kind for dtype in frame.dtypes}
-    if not kinds <= {"i", "u", "f"}:
-        return None
-    values = frame.to_numpy(np.float64)
-    if np.isinf(values).any() or ("i" in kinds and b"-0" in text and _MINUS_ZERO.search(text)):
-        return None
-    if (np.abs(values) >= LARGEST_EXACT).any() and _MANY_DIGITS.search(text):
-        return None
-    return values
-
-
-def _lookup(cells: pd.Series, codes: Mapping[str, int]) -> np.ndarray:
-    """Declared code of each category of a column, and -1 for missing cells; -2 where a category is not declared."""
-    texts = [str(category).strip(" ") for category in cells.cat.categories]
-    return np.array([*(codes.get(text, -2) if text else -2 for text in texts), -1], np.int32)
-
-
-def _number_lookup(cells: pd.Series) -> np.ndarray:
-    """Number of each category of a column, and NaN for missing cells; infinite where a row must be read exactly."""
-    texts = [str(category) for category in cells.cat.categories]
-    numbers = np.array([*(float(text) if NUMBER.fullmatch(text) else np.inf for text in texts), np.nan])
-    return np.where(np.abs(numbers) < LARGEST_EXACT, numbers, np.where(np.isnan(numbers), np.nan, np.inf))
-
-
-def _compact(values: np.ndarray, *types: Any) -> np.ndarray:
-    """The same values in the smallest type that holds them exactly."""
-    for dtype in types or (np.uint8, np.float32):
-        with np.errstate(invalid="ignore", over="ignore"):
-            narrow = values.astype(dtype)
-        if np.array_equal(narrow, values, equal_nan=values.dtype.kind == "f"):
-            return narrow
-    return values
+def _are_exact(values: np.ndarray) -> bool:
+    """Whether all known numbers are so small that floats tell whole numbers apart."""
+    return not (np.abs(values) >= LARGEST_EXACT).any()
 
 
 def _listed(attribute: Attribute) -> str:

@@ -6,10 +6,7 @@ import re
 from typing import NamedTuple
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
-_QUOTED = {
-    "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'"),
-    '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"'),
-}
+_QUOTED = {"'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'"), '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"')}
 _CELL_END = re.compile(r"[,\t]")  # one character, and blanks are stripped after: linear on any input
 _SEPARATOR = re.compile(r"[ ]*(?:\t[ \t]*)?,[ \t]*|[ ]*\t[ \t]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -17,6 +14,8 @@ _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 _BARE = re.compile(r"[A-Za-z0-9_.:;/+*=<>()\[\]#$&|~^!@-]+", re.ASCII)
 _MUST_ESCAPE = re.compile("[\\\\'\"%\x00-\x1f\x7f]")
 _NAMED_ESCAPE = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# Told from such a text by identity.
+EMPTY = " ".join(["an", "empty", "cell"])
 
 
 class TokenError(ValueError):
@@ -40,7 +39,13 @@ class Token(NamedTuple):
 
     text: str
     quoted: bool
-    start: int
+
+    @property
+    def cell(self) -> str | None:
+        """The text; None where it is missing, `EMPTY` where there is nothing."""
+        if self.quoted:
+            return self.text
+        return None if self.text == "?" else self.text or EMPTY
 
 
 def unescape(text: str, at: int = 0) -> str:
@@ -100,34 +105,34 @@ def read_token(line: str, start: int, stop: re.Pattern[str]) -> tuple[Token, int
         match = _QUOTED[mark].match(line, start)
         if match is None:
             raise TokenError(f"the quote {mark} is not closed", start)
-        return Token(unescape(match[1], start + 1), True, start), match.end()
+        return Token(unescape(match[1], start + 1), True), match.end()
     end = stop.search(line, start)
     until = len(line) if end is None else end.start()
     text = line[start:until].rstrip(" \t")
-    return Token(text, False, start), start + len(text)
+    return Token(text, False), start + len(text)
 
 
-def split_cells(line: str) -> list[Token]:
+def split_cells(line: str) -> list[str | None]:
     """Return the cells of a row; commas or tabs separate them, blanks around them do not count.
+
+    A cell that is missing is None, one without anything is `EMPTY`.
 
     Examples
     --------
     >>> from omnirank.data.arff.tokens import split_cells
-    >>> [cell.text for cell in split_cells("1.5, 'a, b',?")]
-    ['1.5', 'a, b', '?']
+    >>> split_cells("1.5, 'a, b',?")
+    ['1.5', 'a, b', None]
     """
-    line = line.rstrip(" \t")
-    at = len(line) - len(line.lstrip(" \t"))
+    line = line.strip(" \t")
     if "'" not in line and '"' not in line and "\t" not in line:
-        cells, start = [], 0
-        for part in line.split(","):
-            cells.append(Token(part.strip(" "), False, start))
-            start += len(part) + 1
-        return cells
-    cells = []
+        parts = line.split(",")
+        if " " in line:
+            parts = [part.strip(" ") for part in parts]
+        return [Token(part, False).cell for part in parts] if "?" in parts or "" in parts else [*parts]
+    cells, at = [], 0
     while True:
-        cell, at = read_token(line, at, _CELL_END)
-        cells.append(cell)
+        token, at = read_token(line, at, _CELL_END)
+        cells.append(token.cell)
         if at >= len(line):
             return cells
         gap = _SEPARATOR.match(line, at)

@@ -137,7 +137,9 @@ class Hierarchy(PickledWithoutCaches):
         parents: dict[str, list[str]] = {name: [] for name in given or ()}
         below_root: set[str] = set()
         for count, edge in enumerate(edges, start=1):
-            parent, child = _pair(edge, count)
+            if isinstance(edge, str) or len(edge) != 2:
+                raise DataError(f"edge {count} is not a (parent, child) pair: {edge!r}")
+            parent, child = map(label_name, edge)
             if child == artificial:
                 raise DataError(f"edge {count}: {parent!r} is a parent of the artificial root {artificial!r}")
             for name in (parent, child):
@@ -474,16 +476,6 @@ def _names(values: Iterable[Any], kind: str) -> list[str]:
     if again is not None:
         raise DataError(f"{kind} {names[again]!r} is given twice: {kind}s must differ")
     return names
-
-
-def _pair(edge: Any, count: int) -> tuple[str, str]:
-    try:
-        if isinstance(edge, str):
-            raise TypeError
-        parent, child = edge
-    except (TypeError, ValueError):
-        raise DataError(f"edge {count} is not a (parent, child) pair: {edge!r}") from None
-    return label_name(parent), label_name(child)
 
 
 def _still_unknown(present: np.ndarray, unknown: np.ndarray, downwards: _Downwards) -> np.ndarray:

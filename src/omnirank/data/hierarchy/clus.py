@@ -20,6 +20,7 @@ from omnirank.data.target import Target
 
 HIERARCHY_KINDS = ("auto", "tree", "dag")
 _ROOT, _SEPARATOR, _JOINT = "root", "/", "@"
+_INSTEAD = "write .parquet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,12 +146,12 @@ def declared_entries(hierarchy: Hierarchy) -> list[str]:
     """
     for label in hierarchy.labels:
         if _JOINT in label or label != label.strip(" "):
-            raise DataError(f"label {label!r}: a hierarchical attribute has no labels with {_JOINT} or outer blanks")
+            raise DataError(f"label {label!r}: no labels with {_JOINT} or outer blanks in ARFF: {_INSTEAD}")
     if _named_by_paths(hierarchy):
         return list(hierarchy.labels)
     for label in hierarchy.labels:
         if _SEPARATOR in label or label == _ROOT:
-            raise DataError(f"label {label!r}: pairs parent/child have no labels with {_SEPARATOR}, nor {_ROOT!r}")
+            raise DataError(f"label {label!r}: no labels with {_SEPARATOR}, nor {_ROOT!r}, in ARFF: {_INSTEAD}")
     return [_SEPARATOR.join(pair) for pair in _ordered_pairs(hierarchy)]
 
 
@@ -211,7 +212,7 @@ def label_cells(target: Target, hierarchy: Hierarchy) -> list[str | None]:
         row = int(np.flatnonzero(np.isnan(target.dense()).any(axis=1) & target.labelled)[0])
         raise DataError(
             f"example {row} has labels that are unknown while others are known: a hierarchical attribute "
-            "holds whole label sets only"
+            f"holds whole label sets only: {_INSTEAD}"
         )
     present = sparse.csr_array(target.values if target.is_sparse else np.nan_to_num(target.values))
     present.eliminate_zeros()
@@ -222,6 +223,6 @@ def label_cells(target: Target, hierarchy: Hierarchy) -> list[str | None]:
         above = {parent for label in own for parent in hierarchy.parents[label]}
         names = [hierarchy.labels[label] for label in own if label not in above]
         if labelled and not names and _ROOT in hierarchy.labels:
-            raise DataError(f"example {row} has no label, which is written {_ROOT!r}: but that is a label here")
+            raise DataError(f"example {row} has no label, written {_ROOT!r}, but that is a label here: {_INSTEAD}")
         cells.append((_JOINT.join(names) or _ROOT) if labelled else None)
     return cells

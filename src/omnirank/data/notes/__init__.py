@@ -133,7 +133,6 @@ def caller_outside() -> int:
 # -- traps --------------------------------------------------------------------------------------------
 
 _LEAST_EXAMPLES = 20
-_FIRST_BLOCK = 1000
 # Whole numbers that all differ are identifiers where they fill at least this share of their range.
 _FILLED = 1 / 3
 _SHOWN = 3
@@ -284,17 +283,12 @@ def of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
 def _suspects_of_one_value(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Columns in which all known cells are equal, and that value: NaN where none is known."""
     kept = np.arange(block.shape[1])
-    value = np.full(block.shape[1], np.nan)
-    start, size = 0, 20
-    while start < len(block) and len(kept):
-        rows = block[start : start + size]
-        part = rows if len(kept) == block.shape[1] else rows[:, kept]
-        if part.dtype.kind == "i":
-            part = np.where(part < 0, np.nan, part)
-        low, high = np.fmin(np.fmin.reduce(part, axis=0), value), np.fmax(np.fmax.reduce(part, axis=0), value)
+    for rows in (block[:_LEAST_EXAMPLES], block):  # the first rows tell nearly all columns that vary
+        part = rows[:, kept]
+        part = np.where(part < 0, np.nan, part) if part.dtype.kind == "i" else part
+        low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
         same = ~(high > low)
         kept, value = kept[same], low[same]
-        start, size = start + size, max(_FIRST_BLOCK, 2 * size)
     return kept, value
 
 
@@ -391,21 +385,14 @@ def near_copies(features: Table) -> list[Trap]:
         return []
     cells = features.numeric[:: features.n_rows // _MOST_ROWS + 1, :_MOST_FEATURES].astype(np.float64)
     slots = np.flatnonzero(np.isfinite(cells).sum(axis=0) >= _LEAST_EXAMPLES)
-    scaled = _unit_columns(cells[:, slots])
-    with one_blas_thread():
-        pairs = np.argwhere(np.triu(np.abs(scaled.T @ scaled) >= _COPY, 1))
+    if len(slots) < 2:
+        return []
+    with one_blas_thread(), np.errstate(all="ignore"):  # columns of one value, and numbers near the largest
+        centred = np.nan_to_num(cells[:, slots] - np.nanmean(cells[:, slots], axis=0))
+        pairs = np.argwhere(np.triu(np.abs(np.corrcoef(centred, rowvar=False)) >= _COPY, 1))
     names = np.array(features.names, dtype=object)[~features.is_nominal][slots]
     first = {later: earlier for earlier, later in pairs[::-1].tolist()}
     return [Trap("copy", names[later], repr(names[first[later]])) for later in sorted(first)]
-
-
-def _unit_columns(cells: np.ndarray) -> np.ndarray:
-    """Columns with mean 0 and length 1, with 0 for missing cells; constant ones are 0."""
-    cells = np.where(np.isfinite(cells), cells, np.nan)
-    centred = cells / np.maximum(np.nanmax(np.abs(cells), axis=0), np.finfo(float).tiny)
-    centred = np.nan_to_num(centred - np.nanmean(centred, axis=0))
-    length = np.linalg.norm(centred, axis=0)
-    return np.divide(centred, length, out=np.zeros_like(centred), where=length > 1e-9)
 
 
 # -- dates --------------------------------------------------------------------------------------------
@@ -481,7 +468,6 @@ _MANY = 10
 _EXAMPLES_PER_CLASS = 20
 RARE = 5
 _MANY_FLOATS = 5
-_MANY_CODES = 20
 _SEPARATORS = (";", "|")
 # Fewer such texts, or a smaller share of all, may be anything.
 _LEAST = 3
@@ -526,11 +512,9 @@ def doubts_about(
     "the whole numbers of 'price' are taken as 40 classes; if they are quantities, say task='regression'"
     """
     kind = task_target(task).kind
-    if kind == "numbers" and table.n_columns > 1:
-        return _codes_as_floats(table)
     if kind != "classes":
         return ()
-    doubts = [f"an empty text is taken as a class of {text}; None is unlabelled" for text in _empty_texts(target)]
+    doubts: list[str] = []
     many = [i for i, levels in enumerate(target.levels) if levels is not None and _are_many(target, i, levels)]
     numbers = [
         i
@@ -578,15 +562,6 @@ def _numbers_with_more(target: Target) -> list[str]:
     return []
 
 
-def _empty_texts(target: Target) -> list[str]:
-    found = []
-    for i, levels in enumerate(target.levels):
-        if levels is not None and "" in levels:
-            n = int((target.values[:, i] == levels.index("")).sum())
-            found.append(f"{target.names[i]!r} ({counted(n, 'example')})")
-    return found
-
-
 def _are_many(target: Target, i: int, levels: Levels) -> bool:
     if len(levels) <= _MANY:
         return False
@@ -619,18 +594,6 @@ def _taken(target: Target, columns: Sequence[int]) -> str:
 def _named(names: Sequence[str], columns: Sequence[int]) -> str:
     others = len(columns) - 1
     return repr(names[columns[0]]) + (f" and {others} more target{'s' if others > 1 else ''}" if others else "")
-
-
-def _codes_as_floats(table: Table) -> tuple[str, ...]:
-    if table.is_sparse or not np.isnan(table.numeric).any():
-        return ()
-    for cells in table.numeric.T:
-        known = cells[~np.isnan(cells)]
-        if (known != np.round(known)).any() or not 1 < len(np.unique(known)) <= min(_MANY_CODES, len(known) / 20):
-            return ()
-    classes = setting("task", task_named("classes"))
-    named = _named(table.names, range(table.n_columns))
-    return (f"the few whole numbers of {named} are taken as quantities; if they are classes, say {classes}",)
 
 
 def what_numbers_have(counts: Mapping[str, int], cells: str = "cells") -> str:
@@ -671,7 +634,7 @@ def _kind(text: str) -> str:
     """What a number has beside it; nothing where the text is no number, or one without more."""
     if not looks_like_number(text):
         return ""
-    more = "<" if is_censored(text) else unit_of(text, letters=True)
+    more = "<" if is_censored(text) else unit_of(text)
     return "a comma" if "," in text else repr(more) if more else ""
 
 

@@ -72,7 +72,7 @@ def leaking_features(features: Table, target: Target) -> list[tuple[int, int]]:
     # In random order, so that examples with equal values of a feature are in random order too.
     rows = np.random.default_rng(0).choice(rows, min(len(rows), _VERIFIED), replace=False)
     numbers = _most_frequent(target, _MOST_TARGETS)
-    values = _values(target, rows, numbers)
+    values = target.take(rows).select(numbers).dense()
     n_screened = int(np.clip(5 * len(target.levels[0] or ()), *_SCREENED))
     screened = _balanced(values[:, 0], n_screened) if target.is_nominal[0] else np.arange(len(rows))[:n_screened]
     suspects = _suspects(features, rows[screened], _variables(target, values[screened], numbers))
@@ -93,12 +93,6 @@ def _most_frequent(target: Target, most: int) -> np.ndarray:
     else:
         counts = np.nansum(target.values, axis=0)
     return np.sort(np.argsort(-counts, kind="stable")[:most])
-
-
-def _values(target: Target, rows: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    if target.is_sparse:
-        return np.asarray(target.values[rows][:, numbers].toarray())
-    return np.asarray(target.values[np.ix_(rows, numbers)])
 
 
 def _balanced(codes: np.ndarray, n: int) -> np.ndarray:

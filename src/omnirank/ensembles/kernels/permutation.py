@@ -9,7 +9,7 @@ import numpy as np
 from omnirank.core.compiled import allocating, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.candidates import below, mix
-from omnirank.trees.kernels.route import cell_of, walk, walk_with
+from omnirank.trees.kernels.route import cell_of, next_node, walk, walk_with
 
 
 class Shuffle(NamedTuple):
@@ -59,15 +59,17 @@ class Moves(NamedTuple):
 
 @allocating
 def permutation_moves(tests, cells, order):
-    """Route the rows, and those whose path tests a feature again with the value of another row."""
+    """Route the rows, and those again that leave their path with the value of another row."""
     tests = uncounted(tests)
     cells = uncounted(cells)
     rows = order.rows
     n_features = len(cells.nominal)
     leaf = np.empty(len(rows), np.int64)
-    met = np.zeros(n_features, np.int64)
-    path = np.empty(n_features, np.int64)
-    first = np.empty(n_features, np.int64)
+    n_nodes = len(tests.feature)
+    met = np.full(n_features, -1, np.int64)
+    path = np.empty(n_nodes, np.int64)
+    first = np.empty(n_nodes, np.bool_)
+    again = np.empty(n_nodes, np.int64)
     counts = np.zeros(n_features + 1, np.int64)
     most = 1024
     feature = np.empty(most, np.int64)
@@ -76,25 +78,30 @@ def permutation_moves(tests, cells, order):
     n_moves = 0
     for i in range(len(rows)):
         row = rows[i]
-        here, n_path = walk(tests, cells, row, i + 1, met, path, first)
-        leaf[i] = here
+        n_path = walk(tests, cells, row, i * n_nodes, met, path, first, again)
+        leaf[i] = path[n_path]
         if n_moves + n_path > most:
             most = 2 * most + n_path
             feature = _longer(feature, most)
             place = _longer(place, most)
             new_leaf = _longer(new_leaf, most)
-        for k in range(n_path):
-            f = path[k]
-            other = donor(order, i, f)
-            if cell_of(cells, f, other)[0] == cell_of(cells, f, row)[0]:
+        for place_on_path in range(n_path):
+            if not first[place_on_path]:
                 continue
-            there = walk_with(tests, cells, row, first[k], f, other)
-            if there != here:
-                feature[n_moves] = f
-                place[n_moves] = i
-                new_leaf[n_moves] = there
-                counts[f + 1] += 1
-                n_moves += 1
+            f = tests.feature[path[place_on_path]]
+            other = donor(order, i, f)
+            x, is_missing = cell_of(cells, f, other)
+            k = place_on_path
+            while k >= 0:
+                there = next_node(tests, cells, path[k], f, x, is_missing)
+                if there != path[k + 1]:
+                    feature[n_moves] = f
+                    place[n_moves] = i
+                    new_leaf[n_moves] = walk_with(tests, cells, row, there, f, other)
+                    counts[f + 1] += 1
+                    n_moves += 1
+                    break
+                k = again[k]
     starts = np.cumsum(counts)
     next_place = starts.copy()
     by_place = np.empty(n_moves, np.int64)

@@ -51,12 +51,14 @@ class Room(NamedTuple):
     sums: np.ndarray  # (values, columns)
     squares: np.ndarray
     directions: np.ndarray  # sum over all rows k of K_ik u_kc, for a row i of a value
+    opened: np.ndarray  # weights of the values of numbers for which the next three hold, and 0 after them
     step: np.ndarray  # factor of the cut after a value; of a level
     share: np.ndarray  # share F of the weight up to a cut
     parts: np.ndarray  # (3, values + 1): step F^2 and step F (1 - F) summed over the cuts below, step (1 - F)^2 above
     centre: np.ndarray  # (columns,)
     silent: np.ndarray  # (columns,): the feature's own columns, and those that are equal in all its known rows
-    totals: np.ndarray  # (columns,)
+    left: np.ndarray  # (columns,)
+    totals: np.ndarray  # (columns,): of squares
     value: np.ndarray  # (rows,): of each row, -1: missing
     count: np.ndarray  # (values + 1,)
     by_value: np.ndarray  # (rows of groups,)
@@ -89,19 +91,11 @@ def add_credit(values, columns, grouped, places, room, n_values, credit, chances
         if m < 2 or even >= 0.5 - 1e-9:  # fewer than three groups
             continue
         _open_kernel(nominal, m, total, room)
-        _add_gains(nominal, f, m, room, credit, len(by_example) > 0)
-        squares = room.totals
-        for c in range(n_columns):
-            squares[c] = 0.0
-        for v in range(m):
-            k = _own_kernel(nominal, v, m, total, room)
-            for c in range(n_columns):
-                squares[c] += room.squares[v, c]
-                chances[f, c] += k * room.squares[v, c]
+        _add_gains(nominal, f, m, total, room, credit, chances, len(by_example) > 0)
         _add_groups(f, nominal, m, total, columns, grouped, places, room, chances, by_example)
         left = 0.0
         for c in range(n_columns):
-            x = even * squares[c] / (total * (1.0 - even)) - 2.0 * even * chances[f, c]
+            x = even * room.totals[c] / (total * (1.0 - even)) - 2.0 * even * chances[f, c]
             x /= 1.0 - 2.0 * even
             left += x
             gain = credit[f, c]
@@ -159,19 +153,21 @@ def _sum_values(values, j, columns, room):
             zero = v
             room.weight[v] = rest
         if e < last:
+            r = values.rows[e]
             if v < 0 or v == zero or values.new[e]:
                 v += 1
-                room.weight[v] = 0.0
+                room.weight[v] = columns.w[r]
                 for c in range(n_columns):
-                    room.sums[v, c] = 0.0
-                    room.squares[v, c] = 0.0
-            r = values.rows[e]
-            room.weight[v] += columns.w[r]
+                    x = _cell(columns, room, r, c)
+                    room.sums[v, c] = x
+                    room.squares[v, c] = x * x
+            else:
+                room.weight[v] += columns.w[r]
+                for c in range(n_columns):
+                    x = _cell(columns, room, r, c)
+                    room.sums[v, c] += x
+                    room.squares[v, c] += x * x
             room.value[r] = v
-            for c in range(n_columns):
-                x = _cell(columns, room, r, c)
-                room.sums[v, c] += x
-                room.squares[v, c] += x * x
     m = v + 1
     if zero >= 0:
         for r in range(n):
@@ -229,7 +225,18 @@ def _open_kernel(nominal, m, total, room):
     if nominal:
         for v in range(m):
             room.step[v] = 1.0 / (room.weight[v] * (m - 1.0))
+        room.opened[0] = np.nan
         return
+    known = room.opened[m] == 0.0
+    v = 0
+    while known and v < m:
+        known = room.opened[v] == room.weight[v]
+        v += 1
+    if known:  # features without ties
+        return
+    for v in range(m):
+        room.opened[v] = room.weight[v]
+    room.opened[m] = 0.0
     chances = 0.0
     left = 0.0
     for v in range(m - 1):
@@ -263,6 +270,8 @@ def _own_kernel(nominal, v, m, total, room):
 @inlined
 def _order_groups(m, columns, grouped, room):
     """Put the known rows of each group in the order of their values; returns 2 w_i w_k over pairs in groups."""
+    if len(grouped.rows) == 0:
+        return 0.0
     for v in range(m + 1):
         room.count[v] = 0
     for e in range(len(grouped.rows)):
@@ -366,12 +375,24 @@ def _direct_numbers(f, c, whole, m, columns, room, first, last):
 
 
 @inlined
-def _add_gains(nominal, f, m, room, credit, directed):
-    """Add the sums over all pairs of rows, by column; writes the directions where they are asked for."""
+def _add_chances(nominal, f, v, m, total, room, chances):
+    """Add what the rows of a value have with themselves."""
+    k = _own_kernel(nominal, v, m, total, room)
+    for c in range(chances.shape[1]):
+        room.totals[c] += room.squares[v, c]
+        chances[f, c] += k * room.squares[v, c]
+
+
+@inlined
+def _add_gains(nominal, f, m, total, room, credit, chances, directed):
+    """Add the sums over all pairs of rows, and chances, by column; writes the directions where they are asked for."""
     n_columns = credit.shape[1]
-    left = room.totals
+    left = room.left
+    for c in range(n_columns):
+        room.totals[c] = 0.0
     if nominal:
         for v in range(m):
+            _add_chances(nominal, f, v, m, total, room, chances)
             for c in range(n_columns):
                 x = room.step[v] * room.sums[v, c]
                 credit[f, c] += room.sums[v, c] * x
@@ -381,19 +402,24 @@ def _add_gains(nominal, f, m, room, credit, directed):
     half = 0
     while half < m - 1 and room.share[half] <= 0.5:
         half += 1
+    _add_chances(nominal, f, half, m, total, room, chances)
     for c in range(n_columns):
         left[c] = 0.0
         if directed:
             room.directions[m - 1, c] = 0.0
     for k in range(m - 1):  # each cut by the sums of its lighter side
         v = k if k < half else m - 2 - (k - half)
-        for c in range(n_columns):
-            if k == half:
+        u = v if k < half else v + 1
+        _add_chances(nominal, f, u, m, total, room, chances)
+        if k == half:
+            for c in range(n_columns):
                 left[c] = 0.0
-            left[c] += room.sums[v, c] if k < half else -room.sums[v + 1, c]
+        for c in range(n_columns):
+            left[c] += room.sums[u, c]
             x = room.step[v] * left[c]
             credit[f, c] += left[c] * x
             if directed:
+                x = x if k < half else -x
                 room.directions[v, c] = x
                 room.directions[m - 1, c] -= x * room.share[v]
     if directed:
@@ -416,3 +442,29 @@ def _add_examples(f, nominal, m, total, left, columns, places, room, by_example)
             y = _cell(columns, room, r, c)
             x += y * (room.directions[v, c] - k * y)
         by_example[f, places[r]] += x + left * columns.w[r] / total
+
+
+@compiled
+def write_ranks(values, n, by_row, ranks, base):
+    """Write centred mean ranks divided by n, 0 of missing cells, less those of rows that are not listed (``base``).
+
+    They are written in the order of the listed rows, or, where all are listed, by feature and row.
+    """
+    for j in range(len(values.features)):
+        start = values.starts[j]
+        last, end = start + values.n_known[j], values.starts[j + 1]
+        hidden = n - (end - start)
+        centre = start + (last - start + hidden - 1) / 2.0
+        base[j] = (start + values.zero[j] + (hidden - 1) / 2.0 - centre) / n if hidden > 0 else 0.0
+        e = start
+        while e < end:
+            stop = e + 1
+            while stop < last and not values.new[stop]:
+                stop += 1
+            middle = (e + stop - 1) / 2.0
+            if hidden > 0 and e - start >= values.zero[j]:
+                middle += hidden
+            rank = (middle - centre) / n - base[j] if e < last else -base[j]
+            while e < stop:
+                ranks[j * n + values.rows[e] if by_row else e] = rank
+                e += 1

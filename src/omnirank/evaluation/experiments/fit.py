@@ -91,15 +91,6 @@ def make_predictor(use: str, task: str, parameters: Mapping[str, Any], seed: int
     return maker(**parameters, random_state=seed)
 
 
-def known_parameters(use: str) -> list[str]:
-    """Return the names of a method's parameters."""
-    if use not in PREDICTORS:
-        return [*inspect.signature(get_method(use).load()).parameters, *_private_rules(use)]
-    module, *makers = PREDICTORS[use]
-    names = [name for maker in makers for name in inspect.signature(getattr(import_module(module), maker)).parameters]
-    return list(dict.fromkeys(names))
-
-
 def _private_rules(use: str) -> tuple[str, ...]:
     """Rules of growing that a plan may set beside the parameters of a method."""
     return PRIVATE_RULES if hasattr(get_method(use).load(), "_rules") else ()
@@ -261,7 +252,8 @@ def perform(order: Mapping[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there would be one per fold; fits one by one show them
         try:
-            _prepare(order)
+            for module in order["modules"]:
+                import_module(module)
             parts = _parts(next(iter(specs.values())))
         except Exception as error:  # the other fits go on
             return {"done": {}, "failed": dict.fromkeys(specs, _failure(error))}
@@ -279,11 +271,6 @@ class _Fitted(NamedTuple):
     model: Any
     seconds: float
     error: Exception | None = None
-
-
-def _prepare(order: Mapping[str, Any]) -> None:
-    for module in order["modules"]:
-        import_module(module)
 
 
 def _parts(spec: Mapping[str, Any]) -> FoldParts:
@@ -407,7 +394,7 @@ class Loaded:
         >>> [fold.key for fold in iris.folds("cross-validation", {"n_folds": 2}, seed=0)]
         ['repetition=0 fold=0', 'repetition=0 fold=1']
         """
-        seeded = {} if scheme in ("predefined", "consecutive") else {"random_state": seed}
+        seeded = {} if scheme == "consecutive" else {"random_state": seed}
         used = seeded | dict(parameters)
         mark = canonical_json([scheme, used])
         if mark not in self._folds:
@@ -425,10 +412,8 @@ class Loaded:
         known = np.concatenate([self.dataset.labelled, self.test.labelled])
         target = Target.numeric(np.where(known, 0.0, np.nan)[:, None], ["known"])
         numbered = Dataset(np.zeros((n + m, 1)), target, task="regression")
-        if "labelled" not in parameters:
-            return make_folds(numbered, "predefined", test=rows)
         used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
-        return make_folds(numbered, "semi-supervised-split", test=rows, **used)
+        return make_folds(numbered, "predefined", test=rows, **used)
 
     def parts(self, fold: Fold) -> FoldParts:
         """Return the training part of a fold, the same with all its labels, and the test part."""

@@ -22,7 +22,6 @@ from omnirank.data.samples import list_samples
 from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS, evaluate
 from omnirank.evaluation.experiments.fit import (
     PREDICTORS,
-    known_parameters,
     make,
     with_variables,
 )
@@ -244,28 +243,19 @@ class _Table:
         """Return a text."""
         return str(self.get(key, _QUOTED, default))
 
-    def texts(self, key: str, default: Sequence[str] = (), *, or_one: bool = False) -> tuple[str, ...]:
-        """Return a list of different texts; ``or_one`` allows one that stands for a list of it."""
-        value = self.content.get(key, list(default))
-        value = [value] if or_one and isinstance(value, str) else value
-        if value != []:
-            self.checked(key, value, listed(_QUOTED))
-        self.different(value, f"{key}: ")
-        return tuple(value)
+    def several(self, key: str, domain: Domain, default: Sequence[Any] = (), *, or_one: bool = True) -> tuple[Any, ...]:
+        """Return a list of different values of a domain; ``or_one`` allows one that stands for a list of it."""
+        value = self.content.get(key, [])
+        if value == []:
+            return tuple(default)
+        self.checked(key, value, listed(domain, or_one=or_one))
+        values = value if isinstance(value, list) else [value]
+        self.different(values, f"{key}: ")
+        return tuple(values)
 
     def flag(self, key: str, default: bool = False) -> bool:
         """Return true or false."""
         return bool(self.get(key, _YES_OR_NO, default))
-
-    def counts(self, key: str, default: Sequence[int] = (), *, least: int) -> tuple[int, ...]:
-        """Return a whole number or a list of different ones."""
-        value = self.content.get(key, [])
-        if value == []:
-            return tuple(default)
-        self.checked(key, value, listed(count(least), or_one=True))
-        numbers = value if isinstance(value, list) else [value]
-        self.different(numbers, f"{key}: ")
-        return tuple(numbers)
 
     def table(self, key: str) -> dict[str, Any]:
         """Return a table of plain values."""
@@ -277,13 +267,10 @@ class _Table:
 
     def refuse_dates(self, key: str, value: Any) -> None:
         """Dates and the like have no JSON; infinite numbers have none either."""
-        if isinstance(value, dict | list):
-            for one in value.values() if isinstance(value, dict) else value:
-                self.refuse_dates(key, one)
-        elif (
-            not isinstance(value, str | bool | int | float) or value in (float("inf"), float("-inf")) or value != value
-        ):
-            raise self.error(f"{key} holds {value!r}: give numbers, texts, true, false, lists and tables")
+        try:
+            canonical_json(value)
+        except (TypeError, ValueError):
+            raise self.error(f"{key} holds {value!r}: give numbers, texts, true, false, lists and tables") from None
 
     def different(self, names: Sequence[Any], of: str = "", advice: str = "give different names (key name)") -> None:
         """Refuse names that are given twice."""
@@ -301,7 +288,7 @@ def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
     whole = _Table(content, str(path), ("study", "data", "method", "folds", "evaluation"))
     known = ("name", "seeds", "measures", "folder", "code", "modules", "keep_rankings")
     study = _single(whole, "study", known)
-    modules = study.texts("modules")
+    modules = study.several("modules", _QUOTED, or_one=False)
     for module in modules:
         try:
             import_module(module)
@@ -311,7 +298,7 @@ def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
     plan = StudyPlan(
         path=path,
         name=study.text("name", path.stem),
-        seeds=study.counts("seeds", (0,), least=0),
+        seeds=study.several("seeds", count(0), (0,)),
         measures=_measures(study, "measures"),
         data=tuple(_data(table, folder) for table in _several(whole, "data")),
         methods=tuple(entry for table in _several(whole, "method") for entry in _methods(table)),
@@ -375,8 +362,7 @@ def _folder(study: _Table) -> Path:
 
 
 def _measures(table: _Table, key: str) -> tuple[str, ...]:
-    names = table.texts(key, or_one=True)
-    return tuple(table.checked(key, name, choice(*MEASURES)) for name in names)
+    return tuple(table.checked(key, name, choice(*MEASURES)) for name in table.several(key, _QUOTED))
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -397,7 +383,7 @@ def _data(table: _Table, folder: Path) -> DataEntry:
     options = _options(table, ("name", "path", "train", "test"), known)
     # a training set may be published in parts, such as one to learn from and one to validate on
     listed_files = isinstance(table.content[kind], list) and kind == "train"
-    named = table.texts(kind) if listed_files else (table.text(kind),)
+    named = table.several(kind, _QUOTED) if listed_files else (table.text(kind),)
     if not named:
         raise table.error("train lists no file")
     file, *more = (folder / name for name in named)
@@ -423,7 +409,7 @@ def _methods(table: _Table) -> list[MethodEntry]:
     table.refuse_others(("use", "name", "parameters", "grid", "select", "labelled_only", "single_target"))
     if "use" not in table:
         raise table.error("'use' is missing: the name of a method, or a list of names")
-    uses = [_method_name(use, table) for use in table.texts("use", or_one=True)]
+    uses = [_method_name(use, table) for use in table.several("use", _QUOTED)]
     shown = table.text("name")
     entries = []
     for use in uses:
@@ -448,15 +434,10 @@ def _method_name(use: str, table: _Table) -> str:
 
 def _check_parameters(entry: MethodEntry, table: _Table) -> None:
     """Refuse parameters that the method does not have, that its name fixes, or that the plan sets elsewhere."""
-    known = [name for name in known_parameters(entry.use) if name not in _NOT_OF_METHODS]
-    for name in sorted({*entry.parameters, *entry.grid}):
-        if name not in known:
-            why = f"has no parameter {name!r}{did_you_mean(name, known)}"
-            if name in _NOT_OF_METHODS:
-                why = f"cannot be given {name!r} in a plan: seeds, folds and the data decide it"
-            raise table.error(f"method {entry.use!r} {why}; parameters: {', '.join(known)}")
+    for name in sorted({*entry.parameters, *entry.grid} & set(_NOT_OF_METHODS)):
+        raise table.error(f"method {entry.use!r} cannot be given {name!r}: seeds, folds and the data decide it")
     try:
-        make(entry.use, entry.parameters, seed=0)
+        make(entry.use, {**entry.parameters, **{name: values[0] for name, values in entry.grid.items()}}, seed=0)
     except OmnirankError as error:
         raise table.error(str(error)) from None
 
@@ -507,10 +488,10 @@ def _evaluation(table: _Table) -> Evaluation:
     domains |= {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO, "predictor": choice(*NEIGHBOR_PREDICTORS)}
     domains["neighbors"] = choice(*NEIGHBORS)
     parameters = {key: table.get(key, domain) for key, domain in domains.items() if key in table}
-    tops = table.counts("top", least=1)
+    tops = table.several("top", count(1))
     if tops:
         parameters["top"] = list(tops) if len(tops) > 1 else tops[0]
-    return Evaluation(table.counts("n_neighbors", least=1), parameters)
+    return Evaluation(table.several("n_neighbors", count(1)), parameters)
 
 
 def _shown(value: Any) -> str:

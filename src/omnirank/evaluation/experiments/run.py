@@ -8,7 +8,6 @@ import queue
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -32,7 +31,6 @@ _REPORT_S = 0.5
 _PATIENCE_S = 10.0
 # One thread each, as a worker is one of several; and sums do not depend on the number of threads.
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_LAST_WORDS = 4000  # characters of a dead worker's error stream that are kept
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,9 @@ def run_plan(
         n_new = 0
         if fits:
             workers = WorkerPool(min(worker_count(n_jobs), len(fits)))
-            n_new = _work(workers, [_order(plan, specs) for specs in fits.values()], opened, progress, len(states))
+            same = {"modules": list(plan.modules), "keep_rankings": plan.keep_rankings}
+            orders = [same | {"specs": specs} for specs in fits.values()]
+            n_new = _work(workers, orders, opened, progress, len(states))
         return RunSummary(where, plan.name, opened.counts(plan.name), n_new)
 
 
@@ -232,8 +232,8 @@ class WorkerPool:
         try:
             outcome: dict[str, Any] = json.loads(answer)
         except ValueError:  # no line, or half of one
-            reason, words = worker.post_mortem()
-            return {"done": {}, "failed": {key: {"error": reason, "traceback": words} for key in order["specs"]}}
+            reason = worker.why_dead()
+            return {"done": {}, "failed": {key: {"error": reason, "traceback": reason} for key in order["specs"]}}
         self._idle.append(worker)
         return outcome
 
@@ -252,14 +252,12 @@ class _Worker:
     """A process that answers lines of JSON with lines of JSON."""
 
     def __init__(self) -> None:
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
         # it finds the same modules as this process
         here = os.pathsep.join(path or os.getcwd() for path in sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._errors,
             env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": here},
             text=True,
             encoding="utf-8",
@@ -274,23 +272,18 @@ class _Worker:
             self._process.stdin.flush()
         return self._process.stdout.readline()
 
-    def post_mortem(self) -> tuple[str, str]:
-        """Why the process ended, and the last of what it said."""
-        try:
-            status = self._process.wait(_PATIENCE_S)
-        except subprocess.TimeoutExpired:  # it has closed its output, or answered nonsense, and lives on
-            self.kill()
-            status = self._process.wait()
+    def why_dead(self) -> str:
+        """Say why the process has ended; what it said itself is on the error stream."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE_S)
+        self.end()  # it may have closed its output, or answered nonsense, and live on
+        status = self._process.returncode
         reason = f"the worker process ended with status {status}"
-        if status < 0:
-            name = signal.Signals(-status).name if -status in {s.value for s in signal.Signals} else str(-status)
-            reason = f"the worker process was killed by {name}"
-            if name == "SIGKILL":
-                reason += " (as the system does when memory runs out)"
-        self._errors.seek(0)
-        words = self._errors.read().decode("utf-8", "replace")[-_LAST_WORDS:]
-        self.end()
-        return reason, words or reason
+        with suppress(ValueError):  # no signal
+            name = signal.Signals(-status).name
+            memory = " (as the system does when memory runs out)" if name == "SIGKILL" else ""
+            reason = f"the worker process was killed by {name}{memory}"
+        return reason
 
     def kill(self) -> None:
         with suppress(OSError):
@@ -300,7 +293,7 @@ class _Worker:
         """End the process, whatever it does, and close what belongs to it."""
         self.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._errors):
+        for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             with suppress(OSError):
                 pipe.close()

@@ -34,18 +34,12 @@ class Words(NamedTuple):
     ids: Any
 
 
-def search_words(rows, blocks, groups, unit, ids, distances):
+@compiled
+def search_words(rows, blocks, groups, unit, ids, distances, largest, out):
     """Do what `search` does for numbers alone: a distance is the sum of unit |x - t| and both offsets.
 
-    Memory is allocated here, outside the kernel, which is then compiled once and not into another one.
+    largest, out: memory for a tile, of whole numbers and of distances.
     """
-    largest = np.empty((ROWS, WIDTH), np.int32)
-    out = np.empty((ROWS, WIDTH), np.float32)
-    _search_words(rows, blocks, groups, unit, ids, distances, largest, out)
-
-
-@compiled
-def _search_words(rows, blocks, groups, unit, ids, distances, largest, out):
     n_blocks, n_pairs, width = blocks.cells.shape
     last = distances.shape[2] - 1
     distances[:] = np.inf

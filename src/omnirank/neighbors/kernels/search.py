@@ -50,18 +50,13 @@ class PairCells(NamedTuple):
     correction: Any
 
 
-def search(rows, blocks, bounds, ids, distances):
+@compiled
+def search(rows, blocks, bounds, ids, distances, out):
     """Fill ids and distances (n_rows, n_groups, k): the nearest of each group, nearest first, ties by number.
 
-    bounds: where the columns of the three kinds of `add_tile` start, and their number. Places that no example
-    takes keep the number -1 and an infinite distance. Memory is allocated here, outside the kernel.
+    bounds: where the columns of the three kinds of `add_tile` start, and their number; out: memory for a tile. Places
+    that no example takes keep the number -1 and an infinite distance.
     """
-    out = np.empty((ROWS, blocks.offset.shape[1]), distances.dtype)
-    _search(rows, blocks, bounds, ids, distances, out)
-
-
-@compiled
-def _search(rows, blocks, bounds, ids, distances, out):
     n_blocks, width = blocks.offset.shape
     last = distances.shape[2] - 1
     distances[:] = np.inf
@@ -146,22 +141,14 @@ def pair_distance(cells, n_numeric, first, second):
     return total
 
 
-def verify(cells, n_numeric, own, ids, distances, error, found, exact, certain):
+@compiled
+def verify(cells, n_numeric, own, ids, distances, error, found, exact, certain, keys, totals, numbers):
     """Order candidates by their distances in double precision, and keep the nearest.
 
     ids, distances: what `search` found for the rows ``own``; found, exact (n_rows, n_groups, k): the k nearest and
     their distances; certain (n_rows,): whether no other example can belong to them, given that a distance d in
-    single precision is wrong by at most error[0] + error[1] d.
+    single precision is wrong by at most error[0] + error[1] d; keys, totals, numbers: memory for the candidates.
     """
-    n = ids.shape[2]
-    _verify(
-        cells, n_numeric, own, ids, distances, error, found, exact, certain,
-        np.empty(n), np.empty(n), np.empty(n, ids.dtype),
-    )  # fmt: skip
-
-
-@compiled
-def _verify(cells, n_numeric, own, ids, distances, error, found, exact, certain, keys, totals, numbers):
     n_candidates, k = ids.shape[2], found.shape[2]
     for row in range(len(own)):
         certain[row] = True

@@ -11,7 +11,7 @@ from omnirank.neighbors.kernels.tile import TIE
 
 
 class StoredCells(NamedTuple):
-    """Stored cells by rows and by columns, as `omnirank.neighbors.sparse_cells.SparseCells` describes them."""
+    """Stored cells by rows and by columns, as `omnirank.neighbors.cells.SparseCells` describes them."""
 
     row_start: Any
     row_columns: Any
@@ -67,16 +67,6 @@ def stored_distances(cells, first, second, columns, distances, known_only):
             distances[n] = cell_distance(x, t, cells.is_nominal[column], cells.both_missing[column])
         n += 1
     return n
-
-
-@allocating
-def fill_distances(cells, first, second, known_only, out):
-    """Add the distances d_i of the pairs (first[j], second[j]) to out (n_pairs, n_features), which holds zeros."""
-    columns, distances = np.empty(out.shape[1], np.int64), np.empty(out.shape[1])
-    for j in range(len(first)):
-        n = stored_distances(cells, first[j], second[j], columns, distances, known_only)
-        for place in range(n):
-            out[j, columns[place]] = distances[place]
 
 
 @allocating

@@ -7,8 +7,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from omnirank.core.compiled import inlined
-from omnirank.core.kernels.vector import PLAIN, load_vector, repeated, store_vector
-from omnirank.core.numba_internals import INSTRUCTIONS, cgutils, ir
+from omnirank.core.kernels.vector import PLAIN, count_bits, load_vector, repeated, store_vector
+from omnirank.core.numba_internals import cgutils, ir
 
 # Rows of a tile, and vectors (of one 512-bit register each) that hold its columns.
 ROWS = 4
@@ -39,7 +39,8 @@ def _add_tile_plain(rows, first, blocks, block, scale, bounds, out):
 
 
 @inlined
-def _round_tile_plain(out):
+def round_tile(out):
+    """Round distances in double precision to multiples of TIE."""
     if out.itemsize == 8:
         for i in range(out.shape[0]):
             for j in range(out.shape[1]):
@@ -134,24 +135,6 @@ def _add_tile(typing_context, rows, first, blocks, block, scale, bounds, out):
     return signature, generate
 
 
-@intrinsic
-def _round_tile(typing_context, out):
-    signature = types.void(out)
-
-    def generate(context, builder, signature, arguments):
-        if signature.args[0].dtype.bitwidth == 64:
-            array = context.make_array(signature.args[0])(context, builder, arguments[0])
-            number = ir.DoubleType()
-            nearest = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [number]), "llvm.rint.f64")
-            with cgutils.for_range(builder, array.nitems) as loop:
-                place = builder.gep(array.data, [loop.index])
-                units = builder.fmul(builder.load(place), ir.Constant(number, 1 / TIE))
-                builder.store(builder.fmul(builder.call(nearest, [units]), ir.Constant(number, TIE)), place)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
 @inlined
 def _closer_plain(out, row, limit):
     found = np.uint64(0)
@@ -180,27 +163,12 @@ def _closer(typing_context, out, row, limit):
 
 
 @inlined
-def _lowest_bit_plain(mask):
-    place = 0
-    while (mask >> np.uint64(place)) & np.uint64(1) == np.uint64(0):
-        place += 1
-    return place
-
-
-@intrinsic
-def _lowest_bit(typing_context, mask):
-    signature = types.intp(types.uint64)
-
-    def generate(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return signature, generate
+def lowest_bit(mask):
+    """Place of the lowest bit that is set."""
+    return np.int64(count_bits((mask - np.uint64(1)) & ~mask))
 
 
 # add_tile(rows, first, blocks, block, scale, (a, b, c, d), out): adds to out[i, j], of the rows first + i and the
 #     columns j of a block, sum scale max(x, t) over a..b, sum scale [x != t] over b..c, sum x t over c..d
-# round_tile(out): rounds distances in double precision to multiples of TIE
 # closer(out, row, limit): one bit per column of the tile, set where the distance is below the limit
-# lowest_bit(mask): place of the lowest bit that is set
 add_tile, closer = (_add_tile_plain, _closer_plain) if PLAIN else (_add_tile, _closer)
-round_tile, lowest_bit = (_round_tile, _lowest_bit) if INSTRUCTIONS else (_round_tile_plain, _lowest_bit_plain)

@@ -59,7 +59,7 @@ def label_distances(sets, labelled, kind, mu, rows, ids, out):
     marks = np.zeros(n_labels, np.uint8)
     for i in range(len(rows)):
         first = rows[i]
-        relevant, unknown, n_unknown = 0.0, 0.0, 0
+        relevant, n_relevant, unknown, n_unknown = 0.0, 0, 0.0, 0
         for place in range(sets.start[first], sets.start[first + 1]):
             label = sets.labels[place]
             if sets.is_unknown[place]:
@@ -69,13 +69,14 @@ def label_distances(sets, labelled, kind, mu, rows, ids, out):
             else:
                 marks[label] = 1
                 relevant += sets.weights[label]
+                n_relevant += 1
         for q in range(ids.shape[1]):
             second = ids[i, q]
             out[i, q] = np.nan
             if second < 0 or not (labelled[first] and labelled[second]):
                 continue
             common, different, known, n_known = _compare(
-                sets, marks, second, relevant, all_weight - unknown, n_labels - n_unknown
+                sets, marks, second, relevant, n_relevant, all_weight - unknown, n_labels - n_unknown
             )
             if n_known > 0:
                 out[i, q] = _set_distance(kind, mu, common, different, known)
@@ -84,10 +85,11 @@ def label_distances(sets, labelled, kind, mu, rows, ids, out):
 
 
 @inlined
-def _compare(sets, marks, second, only_first, known, n_known):
+def _compare(sets, marks, second, only_first, n_first, known, n_known):
     """Weights of the common, the different and the known labels of two sets, and the number of known ones.
 
-    only_first: weight of the first set, from which what the second shares or does not know is taken away.
+    only_first: weight of the first set, from which what the second shares or does not know is taken away; n_first: the
+    number of its labels, so that nothing is left but 0 where all of them are.
     """
     common, only_second = 0.0, 0.0
     for place in range(sets.start[second], sets.start[second + 1]):
@@ -99,12 +101,14 @@ def _compare(sets, marks, second, only_first, known, n_known):
                 n_known -= 1
             if mark == 1:
                 only_first -= weight
+                n_first -= 1
         elif mark == 1:
             common += weight
             only_first -= weight
+            n_first -= 1
         elif mark == 0:
             only_second += weight
-    return common, max(only_first, 0.0) + only_second, known, n_known
+    return common, (max(only_first, 0.0) if n_first else 0.0) + only_second, known, n_known
 
 
 @inlined

@@ -83,9 +83,14 @@ def add_row(space, row, w, sums):
     """Add w times a row to sums[:-1] and its square to sums[-1]."""
 
 
-@dispatched(CELL_SPACES)
 def own_rows(space):
-    """The space with rows that may be changed."""
+    """Return the space with rows that may be changed."""
+    if isinstance(space, TwoParts):
+        return space._replace(target=own_rows(space.target), features=own_rows(space.features))
+    if isinstance(space, LabelSets):  # never shifted
+        return space
+    rows = "values" if isinstance(space, SparseRows) else "z"
+    return space._replace(**{rows: getattr(space, rows).copy()})
 
 
 @dispatched(CELL_SPACES)
@@ -112,9 +117,50 @@ def clear(space, listed, n, running):
     """Set the running sums of the given rows back to 0."""
 
 
+# -- dense columns --------------------------------------------------------------------------------------
+
+
+_DENSE = Kinds("clustering spaces of dense columns")
+
+
+@dispatched(_DENSE)
+def value(space, row, c):
+    """Return the value of a row in a column."""
+
+
+@dispatched(_DENSE)
+def shift(space, row, c, by):
+    """Shift the value of a row in a column."""
+
+
 @n_sums.kind(OneColumn)
 def _one_sums(space):
     return 1
+
+
+@value.kind(OneColumn)
+def _one_value(space, row, c):
+    return space.z[row]
+
+
+@shift.kind(OneColumn)
+def _one_shift(space, row, c, by):
+    space.z[row] -= by
+
+
+@n_sums.kind(DenseColumns)
+def _dense_sums(space):
+    return space.z.shape[1]
+
+
+@value.kind(DenseColumns)
+def _dense_value(space, row, c):
+    return space.z[row, c]
+
+
+@shift.kind(DenseColumns)
+def _dense_shift(space, row, c, by):
+    space.z[row, c] -= by
 
 
 @add_row.kind(OneColumn)
@@ -122,38 +168,6 @@ def _one_add(space, row, w, sums):
     z = space.z[row]
     sums[0] += w * z
     sums[1] += w * z * z
-
-
-@step.kind(OneColumn)
-def _one_step(space, row, w, node_sums, running):
-    running[0] += w * space.z[row]
-    return 0.0, 0.0
-
-
-@own_rows.kind(OneColumn)
-def _one_own(space):
-    return OneColumn(space.z.copy())
-
-
-@shift_rows.kind(OneColumn)
-def _one_shift(space, rows, n, room, sums, running):
-    first = space.z[rows[0]]
-    for i in range(n):
-        if not _near(space.z[rows[i]], first):
-            return False
-    for i in range(n):
-        space.z[rows[i]] -= first
-    return True
-
-
-@clear.kind(OneColumn)
-def _one_clear(space, listed, n, running):
-    running[0] = 0.0
-
-
-@n_sums.kind(DenseColumns)
-def _dense_sums(space):
-    return space.z.shape[1]
 
 
 @add_row.kind(DenseColumns)
@@ -167,36 +181,31 @@ def _dense_add(space, row, w, sums):
     sums[n_columns] += w * square
 
 
-@step.kind(DenseColumns)
+@step.kind(OneColumn, DenseColumns)
 def _dense_step(space, row, w, node_sums, running):
-    for c in range(space.z.shape[1]):
-        running[c] += w * space.z[row, c]
+    for c in range(n_sums(space)):
+        running[c] += w * value(space, row, c)
     return 0.0, 0.0
 
 
-@own_rows.kind(DenseColumns)
-def _dense_own(space):
-    return DenseColumns(space.z.copy())
-
-
-@shift_rows.kind(DenseColumns)
-def _dense_shift(space, rows, n, room, sums, running):
+@shift_rows.kind(OneColumn, DenseColumns)
+def _shift_dense(space, rows, n, room, sums, running):
     shifted = False
-    for c in range(space.z.shape[1]):
-        first = space.z[rows[0], c]
+    for c in range(n_sums(space)):
+        first = value(space, rows[0], c)
         near = 0
-        while near < n and _near(space.z[rows[near], c], first):
+        while near < n and _near(value(space, rows[near], c), first):
             near += 1
         if near == n:
             shifted = True
             for i in range(n):
-                space.z[rows[i], c] -= first
+                shift(space, rows[i], c, first)
     return shifted
 
 
-@clear.kind(DenseColumns)
+@clear.kind(OneColumn, DenseColumns)
 def _dense_clear(space, listed, n, running):
-    for c in range(space.z.shape[1]):
+    for c in range(n_sums(space)):
         running[c] = 0.0
 
 
@@ -247,19 +256,9 @@ def _cell_step(space, row, w, node_sums, running):
     return q, p
 
 
-@own_rows.kind(LabelSets)
-def _labels_own(space):
-    return space
-
-
 @shift_rows.kind(LabelSets)
 def _labels_shift(space, rows, n, room, sums, running):
     return False
-
-
-@own_rows.kind(SparseRows)
-def _rows_own(space):
-    return SparseRows(space.starts, space.columns, space.values.copy(), space.scale)
 
 
 @shift_rows.kind(SparseRows)
@@ -445,11 +444,6 @@ def _two_step(space, row, w, node_sums, running):
         running[at + KNOWN] += w
         running[at + LABELLED] += 1.0
     return step(space.features, row, w, node_sums, running)
-
-
-@own_rows.kind(TwoParts)
-def _two_own(space):
-    return TwoParts(own_rows(space.target), own_rows(space.features), space.known, space.least)
 
 
 @shift_rows.kind(TwoParts)

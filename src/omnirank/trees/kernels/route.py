@@ -144,23 +144,28 @@ def leaf_of(tests, cells, row, here):
 
 
 @inlined
-def walk(tests, cells, row, turn, met, path, first):
-    """Leaf of a row, and the number of features on its way: listed in ``path``, first met at ``first``.
+def walk(tests, cells, row, start, met, path, first, again):
+    """Write the nodes on the way of a row to ``path``, its leaf last; returns the number of tests.
 
-    ``met`` holds the turn in which a feature was met last; turns are positive and differ.
+    ``first`` says whether a test is the first one of its feature, ``again`` has the place of the next one (-1: none).
+    ``met`` holds ``start`` and the place in which a feature was met last: paths from different starts do not overlap.
     """
     here = np.int64(0)
     n = 0
     while tests.feature[here] >= 0:
         f = tests.feature[here]
-        if met[f] != turn:
-            met[f] = turn
-            path[n] = f
-            first[n] = here
-            n += 1
+        before = met[f] - start
+        met[f] = start + n
+        path[n] = here
+        first[n] = before < 0
+        again[n] = -1
+        if before >= 0:
+            again[before] = n
+        n += 1
         x, is_missing = cell_of(cells, f, row)
         here = next_node(tests, cells, here, f, x, is_missing)
-    return here, n
+    path[n] = here
+    return n
 
 
 @inlined

@@ -86,26 +86,7 @@ def _one_cut(space, node, weight, lo, total, work, threshold, n):
     return centred_gain(s * s, k, total), k
 
 
-@cut_gain.kind(DenseColumns)
-def _dense_cut(space, node, weight, lo, total, work, threshold, n):
-    """Rows are centred: both sides have the same sum up to its sign, so the smaller one is summed."""
-    n_left = 0
-    k = 0.0
-    for i in range(n):
-        left = work.floats[GAIN, i] <= threshold
-        n_left += left
-        w = weight[lo + i]
-        k += w if left else 0.0
-    fewer = 2 * n_left <= n
-    listed = 0
-    for i in range(n):
-        work.ints[OTHER, listed] = i
-        listed += (work.floats[GAIN, i] <= threshold) == fewer
-    gain, _k = subset_gain(space, node, weight, lo, total, work.ints, listed)
-    return gain, k
-
-
-@cut_gain.kind(GramColumns, LabelSets, DenseBlocks, TwoParts)
+@cut_gain.kind(DenseColumns, GramColumns, LabelSets, DenseBlocks, TwoParts)
 def _listed_cut(space, node, weight, lo, total, work, threshold, n):
     """By the list of these rows."""
     listed = 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from omnirank.neighbors import euclidean
-from omnirank.neighbors.euclidean import nearest_rows, pair_distances, squared_distances
+from omnirank.graphs import affinity
+from omnirank.graphs.affinity import nearest_rows, pair_distances, squared_distances
+from omnirank.neighbors import weighted
 
 
 def sorted_all(X, k):
@@ -19,7 +20,7 @@ def sorted_all(X, k):
 @pytest.mark.parametrize("k", [1, 5, 29])
 @pytest.mark.parametrize("rows", [7, 256])
 def test_nearest_rows_are_those_of_all_distances(kind, k, rows, monkeypatch):
-    monkeypatch.setattr(euclidean, "_ROWS", rows)
+    monkeypatch.setattr(weighted, "_MOST_ROWS", rows)
     rng = np.random.default_rng(k)
     X = rng.normal(size=(30, 4))
     if kind == "few values":
@@ -63,7 +64,7 @@ def test_an_outlier_or_a_far_cluster_hides_no_neighbour(far, n_far):
 
 
 def test_distances_of_pairs_and_blocks_agree(monkeypatch):
-    monkeypatch.setattr(euclidean, "_PAIR_CELLS", 10)
+    monkeypatch.setattr(affinity, "_PAIR_CELLS", 10)
     X = np.random.default_rng(0).normal(size=(12, 3))
     first, second = np.divmod(np.arange(144), 12)
     np.testing.assert_allclose(squared_distances(X, X).ravel(), pair_distances(X, first, second), atol=1e-12)
