@@ -110,6 +110,8 @@ def test_unseen_levels_are_told_about():
     pd.read_csv("new.csv").assign(colour="green").to_csv("green.csv", index=False)
     told = "levels that were not in the training data are taken as missing (1 feature, first 'colour': 'green')"
     assert told in say("predict m.omr green.csv --out o.csv").stderr
+    say("predict m.omr green.csv --out p.csv --read nominal=colour --key name")
+    assert pd.read_csv("p.csv").drop(columns="name").equals(pd.read_csv("o.csv"))
 
 
 @pytest.mark.parametrize("pattern", ["", "/*.parquet"])

@@ -278,3 +278,18 @@ def test_too_few_labels():
     two = resolve_supervision("auto", GrowingData(data.keep_labels(2, random_state=0), 0), whole, ToFit(10))
     assert 1.0 not in two.curve
     assert "too few to leave the others out" in two.reason
+
+
+def test_where_nothing_beats_a_constant_unlabelled_examples_are_ignored():
+    """Trees that say least of the target have the smallest loss then."""
+    losses = {1.0: np.full(20, 1.4), 0.5: np.full(20, 1.2), 0.0: np.full(20, 1.03)}
+    fold = lambda w: [(np.arange(20), losses[w] + np.arange(20) / 1000)]  # noqa: E731
+    assert best_level([1.0, 0.5, 0.0], fold, np.ones(20)).level == 0
+    chosen = best_level([1.0, 0.5, 0.0], fold, np.ones(20), constant=1.0)
+    assert chosen.level == 1
+    assert "1 of a constant prediction" in chosen.reason
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = np.exp(3 * rng.normal(size=200) + 0.3 * X[:, 0])
+    y[60:] = np.nan
+    assert om.PCTRegressor(random_state=0).fit(X, y).supervision_ == 1

@@ -207,6 +207,15 @@ class TestHowMany:
         assert why in told["sentence"]
         assert ("suffice" in told["sentence"]) == bool(n)
 
+    def test_where_no_number_beats_a_constant_no_cut_is_drawn(self):
+        values, constant = [[0.5, 0.9, 0.9], [0.6, 0.9, 0.9]], [0.95, 0.95]
+        curve = SelectionCurve([1, 2, 8], values, "accuracy", True, "neighbors", constant)
+        halves = SimpleNamespace(n=4, wins=4, losses=0, baseline="equal weights", how_many=curve.summary, curve=curve)
+        subject = Subject(om.Ranking(list("abcdefgh"), np.arange(8.0)[::-1], "unbiased"), halves=halves)
+        assert subject.cut[0] == 0
+        assert "no number of the 8 features predicts better than a constant" in subject.cut[1]
+        assert how_many(subject)["keep"] == ""
+
     def test_without_significant_features_no_cut_is_drawn(self):
         ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[0.5, 0.5])
         assert Subject(ranking).cut == (0, "There is no cut to suggest: no feature scores above chance.")

@@ -140,7 +140,8 @@ def _features(model: Any, data: Path, key: str | None, how: dict[str, Any]) -> A
     if is_made_up(training.names):
         dataset = load(data, task="clustering", key=key, **how)
         return Dataset(columns_like(dataset.features, training, by_name=False))
-    how = {name: value for name, value in how.items() if name != "ignore"}
+    # the model knows which columns count, and which of them are nominal
+    how = {name: value for name, value in how.items() if name not in ("ignore", "nominal")}
     nominal = [name for name, levels in zip(training.names, training.levels, strict=True) if levels is not None]
     try:
         dataset = load(data, task="clustering", features=list(training.names), nominal=nominal or None, **how)
@@ -160,6 +161,7 @@ def _with_keys(predictions: Any, data: Path, key: str | None, how: dict[str, Any
 
     if key is None:
         return predictions
+    how = {name: value for name, value in how.items() if name != "nominal"}
     keys = load(data, task="clustering", features=key, nominal=key, **how).features.to_frame()
     for name in reversed(keys.columns):
         if name in predictions.columns:

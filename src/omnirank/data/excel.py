@@ -132,5 +132,11 @@ def read_sheet(
     """
     source = source or Workbook(Path(path), sheet)
     source.decimal = decimal[0]
-    content = read_delimited(path, separator=_SEPARATOR, source=source, decimal=decimal, **options)
+    try:
+        content = read_delimited(path, separator=_SEPARATOR, source=source, decimal=decimal, **options)
+    except FileFormatError as error:
+        if not source.notes:
+            raise
+        problem = f"{error.problem} ({source.notes[0]})"
+        raise FileFormatError(problem, path=path, line=error.line, column=error.column, cure=error.cure) from None
     return replace(content, notes=(*source.notes, *content.notes))

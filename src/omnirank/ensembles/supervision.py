@@ -289,19 +289,24 @@ def _by_loss(compared: _Comparison, columns: PrototypeColumns) -> Supervision:
         for rows, means in compared.predicted(level):
             yield rows, squared_losses(columns, rows, clustering, means)
 
-    return best_level(compared.levels, losses, compared.weight)
+    cells = columns.dense()
+    mean = np.nansum(cells, axis=0, keepdims=True) / np.maximum((~np.isnan(cells)).sum(axis=0), 1)
+    rows = np.arange(len(compared.weight))
+    constant = np.concatenate([squared_losses(columns, rows[i : i + 1000], clustering, mean) for i in rows[::1000]])
+    return best_level(compared.levels, losses, compared.weight, float(np.average(constant, weights=compared.weight)))
 
 
 def best_level(
     levels: Sequence[float],
     losses: Callable[[float], Iterable[tuple[np.ndarray, np.ndarray]]],
     weight: np.ndarray,
-    errors: float = 1.0,
+    constant: float = np.inf,
 ) -> Supervision:
     """Return the level with the smallest mean loss if that is clearly smaller than the supervised one, else 1.
 
     A level leaves the comparison after a fold if its mean loss so far is clearly larger than the supervised one. Clear
-    is more than one standard error of the mean of the paired differences.
+    is more than one standard error of the mean of the paired differences. Where no level is better than a constant,
+    the one that says least of the target would win: then it is 1.
 
     Parameters
     ----------
@@ -311,8 +316,8 @@ def best_level(
         From a level to the rows and the losses of one fold after the other.
     weight : ndarray
         Weights of the examples.
-    errors : float
-        How many standard errors are clear for the gain of the best level.
+    constant : float
+        Mean loss of a constant prediction.
 
     Examples
     --------
@@ -342,7 +347,9 @@ def best_level(
     if best < 1:
         gain, noise = _gain(complete[best], complete[1.0], weight)
         errors_of_both = f"error {curve[best]:.3g} with, {without}, standard error of the difference {noise:.2g}"
-        if gain > errors * noise:
+        if curve[best] >= constant:
+            errors_of_both += f", {constant:.3g} of a constant prediction"
+        elif gain > noise:
             return Supervision(best, f"unlabelled examples helped ({errors_of_both})", curve)
         reason = f"unlabelled examples did not clearly help ({errors_of_both}), so they were ignored"
     return Supervision(1.0, reason, curve)

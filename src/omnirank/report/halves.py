@@ -12,7 +12,7 @@ from sklearn.base import clone
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import of_one_value
-from omnirank.evaluation.evaluate import evaluate
+from omnirank.evaluation.evaluate import evaluate, measured_constant
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability, drawn_ranks
@@ -44,6 +44,7 @@ class Half(NamedTuple):
     uniform: float
     random: tuple[float, ...]
     by_size: tuple[float, ...]
+    constant: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,9 @@ class Halves:
         """How well the top features predict, by their number."""
         values = np.array([half.by_size for half in self.halves])
         larger_is_better = self.measure.larger_is_better
-        return SelectionCurve(np.array(self.judge.sizes), values, self.measure.name, larger_is_better, "neighbors")
+        constant = [half.constant for half in self.halves]
+        sizes, name = np.array(self.judge.sizes), self.measure.name
+        return SelectionCurve(sizes, values, name, larger_is_better, "neighbors", constant)
 
     @property
     def how_many(self) -> str:
@@ -190,7 +193,8 @@ class JudgedHalf:
         random = tuple(self._value(rng.random(n), train, test) for _ in range(N_RANDOM))
         by_size = tuple(self._value(ranking, train, test, top=size, weighted=False) for size in self.sizes)
         own = self._value(ranking, train, test)
-        return Half(drawn_ranks(ranking.order_scores, rng), own, same, random, by_size)
+        constant = measured_constant(train, test)[self.measure]
+        return Half(drawn_ranks(ranking.order_scores, rng), own, same, random, by_size, constant)
 
     def _parts(self, train: Dataset, test: Dataset, rng: np.random.Generator) -> tuple[Dataset, Dataset]:
         """The examples that predict, and those that are predicted."""

@@ -156,6 +156,8 @@ class Subject:
         above, halves = self.n_above_chance, self.halves
         if above == 0:
             return "no feature scores above chance"
+        if halves is not None and not halves.curve.beats_constant:
+            return halves.how_many
         if halves is None or halves.wins >= CLEARLY * halves.n:
             return ""
         if halves.losses >= CLEARLY * halves.n:
