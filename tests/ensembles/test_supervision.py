@@ -199,8 +199,7 @@ def test_a_long_choice_is_announced_once_to_whoever_waits(monkeypatch, visited):
     compared = _Comparison(data, rules, ToFit(1), supervision.RANKING_LEVELS, 3)
     monkeypatch.setattr(supervision, "_LONG_SECONDS", 0.0)
     with pytest.warns(UserWarning, match="supervision=1 avoids it") as said:
-        for step in visited:
-            compared._step(step)
+        list(map(compared._step, visited))
     assert len(said) == 1
 
 
