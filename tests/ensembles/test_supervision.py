@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 import numpy as np
@@ -194,12 +193,14 @@ def test_a_tree_is_judged_as_a_tree_and_a_forest_by_a_fifth_of_its_trees(monkeyp
     assert {(bootstraps, pruning) for _, bootstraps, pruning, _ in grown} == {(False, Pruning(M5_PENALTY))}
 
 
-def test_a_long_choice_is_announced(monkeypatch, caplog):
+@pytest.mark.parametrize("visited", [(0, 1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 6, 9)], ids=["whole levels", "left early"])
+def test_a_long_choice_is_announced_once_to_whoever_waits(monkeypatch, visited):
     data, rules = GrowingData(numbers(), 0), GrowingRules("extra-trees")
+    compared = _Comparison(data, rules, ToFit(1), supervision.RANKING_LEVELS, 3)
     monkeypatch.setattr(supervision, "_LONG_SECONDS", 0.0)
-    with caplog.at_level(logging.INFO, "omnirank"):
-        resolve_supervision("cv", data, rules, ToFit(1))
-    assert "supervision=1 avoids it" in caplog.text
+    with pytest.warns(UserWarning, match="supervision=1 avoids it") as said:
+        list(map(compared._step, visited))
+    assert len(said) == 1
 
 
 # -- the measures of the papers ------------------------------------------------------------------------------

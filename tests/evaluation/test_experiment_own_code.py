@@ -151,12 +151,25 @@ def test_installed_packages_and_our_own_are_not_read(package, tmp_path, monkeypa
     assert not sources_hash(["omnirank.rankers.univariate", "json", "builtins", "handmade", "absent"])
     assert sources_hash(["joblib"]), "a method may come from an installed package"
     alone = f"alone_{package('unused.py', '')}"
-    for file in (alone, "beside"):
-        (tmp_path / f"{file}.py").write_text("one = 1\n")
+    (tmp_path / f"{alone}.py").write_text("one = 1\n")
     before = sources_hash([alone, "json"])
     assert before == sources_hash([alone])
-    (tmp_path / "beside.py").write_text("one = 2\n")
-    assert sources_hash([alone]) != before, "it may be imported"
-    before = sources_hash([alone])
-    (tmp_path / "beside.py").rename(tmp_path / "renamed.py")
-    assert sources_hash([alone]) != before
+    (tmp_path / "unrelated.py").write_text("one = 1\n")
+    assert sources_hash([alone]) == before
+
+
+def test_what_own_code_imports_counts(package, tmp_path):
+    other, alone = package("unused.py", ""), "alone"
+    helpers = f"helpers_{other}"
+    (tmp_path / helpers).mkdir()
+    (tmp_path / helpers / "far.py").write_text("import alone_beside\n")
+    name = package("ranker.py", f"import numpy, {helpers}.far\n")
+    (tmp_path / f"{alone}_beside.py").write_text("one = 1\n")
+    seen = {sources_hash([f"{name}.ranker"])}
+    (tmp_path / f"{alone}_beside.py").write_text("one = 2\n")
+    seen.add(sources_hash([f"{name}.ranker"]))
+    (tmp_path / helpers / "far.py").write_text("from alone_beside import one\n")
+    seen.add(sources_hash([f"{name}.ranker"]))
+    (tmp_path / helpers / "far.py").rename(tmp_path / helpers / "near.py")
+    seen.add(sources_hash([f"{name}.ranker"]))
+    assert len(seen) == 4

@@ -167,5 +167,7 @@ def test_the_report_names_features_that_add_nothing(tmp_path):
     data = om.Dataset(np.column_stack([x, x + e, z]), x + z + u)
     ranking = om.significance(om.EnsembleRanker(n_trees=10, random_state=0), data, given="others")
     page = written(tmp_path, ranking, data, fits=False)
-    assert "Relevant features that add something, which the other features do not tell: 2." in page
+    assert "It adds something if the other features do not tell the same" in page
+    assert "Relevant features that add something: 2." in page
+    assert "Corrected p values of the best features" in page
     assert "x1 tells nothing that x0 does not." in page

@@ -85,10 +85,6 @@ EQUIVALENT = {
     "neighbors/cells.py: if (_STORED_COST * (per_column ** 2).sum() <= float(table.n_rows) ** 2 * table.n_columns):": (
         "both ways give the same neighbours"
     ),
-    "neighbors/euclidean.py: for start in range(0, (len(self.rough) - 1), _OTHERS):": "there are whole tiles of rows",
-    "neighbors/euclidean.py: return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 5 * other**2)": (
-        "a looser bound finds the same neighbours"
-    ),
     "neighbors/weighted.py: known, several = ~np.isnan(ranges.span), (n_levels >= 1)": (
         "the cells of a feature of one level are as far from each other as those of none"
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, singledispatch
@@ -223,7 +224,7 @@ class _Comparison:
         can_be_supervised = self.weight.sum() >= 2 * rules.min_samples_leaf
         # the supervised level first: the others are compared with it
         self.levels = sorted({w for w in levels if w < 1 or can_be_supervised}, reverse=True)
-        self._last = time.monotonic()
+        self._last, self._announced = time.monotonic(), False
         self._n_steps = len(self.levels) * self.n_folds
         self._steps = counted_steps(self._n_steps, "choosing the level of supervision")
         self._n_done = -1
@@ -244,16 +245,16 @@ class _Comparison:
             yield rows, means / self.to_fit.n_trees
 
     def _step(self, step: int) -> None:
-        """Show the progress, and announce what takes long."""
+        """Show the progress, and say once what takes long."""
+        before, now = self._n_done, time.monotonic()
         while self._n_done < step:
             self._n_done = next(self._steps)
-        now = time.monotonic()
+        left = (now - self._last) * (self._n_steps - step)
         # the first step below level 1 may compile kernels, and takes no part
-        if step == self.n_folds + 2:
-            left = (now - self._last) * (self._n_steps - step)
-            if left > _LONG_SECONDS:
-                avoided = setting("supervision", 1)
-                logger.info("choosing the level of supervision takes up to %.0f s; %s avoids it", left, avoided)
+        if before > self.n_folds and left > _LONG_SECONDS and not self._announced:
+            self._announced, avoided = True, setting("supervision", 1)
+            text = f"choosing the level of supervision takes up to {left:.0f} s more; {avoided} avoids it"
+            warnings.warn(text, UserWarning, stacklevel=2)
         self._last = now
 
 

@@ -22,6 +22,7 @@ from omnirank.plots import (
     plot_rank_intervals,
     plot_scores,
     plot_selection,
+    plot_significance,
 )
 from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, name_rows, new_axes
 from omnirank.report.halves import N_RANDOM, Halves
@@ -119,7 +120,11 @@ def significance(subject: Subject) -> Content:
     if ranking.p_given_others is not None:
         expected += _what_they_add(subject)
     corrected = f"p_adjusted, corrected for {counted(len(ranking), 'test')} ({CORRECTION}), is at most {ALPHA}"
-    return {"sentence": sentence + expected, "test": f"Test: {p_value_test(ranking)}. Significant: {corrected}."}
+    return {
+        "sentence": sentence + expected,
+        "picture": subject.picture(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values"),
+        "test": f"Test: {p_value_test(ranking)}. Significant: {corrected}.",
+    }
 
 
 def _what_they_add(subject: Subject) -> str:
@@ -127,7 +132,11 @@ def _what_they_add(subject: Subject) -> str:
     n = int(p_value_columns(subject.ranking.p_values, subject.ranking.p_given_others)["adds"].sum())
     told = {} if subject.data is None else told_by_another(subject.ranking, subject.data, 0, None)
     named = "".join(f" {one} tells nothing that {other} does not." for one, other in list(told.items())[:_SHOWN])
-    return f" Relevant features that add something, which the other features do not tell: {n}.{named}"
+    questions = (
+        " Two questions are asked. A feature is relevant if it tells something about the target, alone or with others."
+        " It adds something if the other features do not tell the same: of two copies, both are relevant, neither adds."
+    )
+    return f"{questions} Relevant features that add something: {n}.{named}"
 
 
 def p_value_test(ranking: Ranking) -> str:

@@ -5,6 +5,7 @@ A content key is a hash of what a job computes: the same work has the same key w
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import sqlite3
@@ -13,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -417,8 +418,7 @@ def _hash_of_files(folder: Path, files: Iterable[Path], n_bytes: int) -> str:
 def sources_hash(modules: Iterable[str]) -> str:
     """Return a hash of the users' code behind modules; "" where all of them are omnirank's.
 
-    Of a package all modules count, of a module in no package all modules of its folder, since it may import them, or
-    that module alone if it is installed. Other packages that it imports do not count: ``code`` in the plan is for them.
+    Of a package all modules count, and so do packages and modules that these import by name, if they are not installed.
 
     Examples
     --------
@@ -426,21 +426,42 @@ def sources_hash(modules: Iterable[str]) -> str:
     >>> sources_hash(["omnirank.rankers.univariate"])
     ''
     """
-    packages = sorted({name.partition(".")[0] for name in modules})
-    return "-".join(filter(None, map(_hash_of_package, packages)))
+    waiting = {name.partition(".")[0]: True for name in modules}
+    hashes: dict[str, str] = {}
+    while waiting:
+        name, is_root = waiting.popitem()
+        hashes[name] = ""
+        for folder, files in _files_of_package(name):
+            is_own = not _INSTALLED & set(folder.parts)
+            if is_own or is_root:
+                hashes[name] += _hash_of_files(folder, files, 16)
+            if is_own:
+                imported = {top for file in files for top in _imported((folder / file).read_bytes())}
+                waiting |= dict.fromkeys(imported - hashes.keys() - waiting.keys(), False)
+    return "-".join(hashes[name] for name in sorted(hashes) if hashes[name])
 
 
-def _hash_of_package(name: str) -> str:
+def _files_of_package(name: str) -> Iterator[tuple[Path, list[Path]]]:
     try:
         spec = None if name == "omnirank" or name in sys.stdlib_module_names else find_spec(name)
     except ValueError:  # a script, or a module made by hand
         spec = None
     if spec is None:
-        return ""
-    folders = [Path(place) for place in spec.submodule_search_locations or ()]
-    if folders:
-        hashes = [_hash_of_files(f, [path.relative_to(f) for path in f.rglob("*.py")], 16) for f in folders]
-        return "-".join(hashes)
-    own = Path(str(spec.origin))
-    beside = [] if _INSTALLED & set(own.parts) else own.parent.glob("*.py")
-    return _hash_of_files(own.parent, {Path(path.name) for path in (own, *beside)}, 16)
+        return
+    for place in spec.submodule_search_locations or ():
+        yield Path(place), [path.relative_to(place) for path in Path(place).rglob("*.py")]
+    if spec.submodule_search_locations is None:
+        own = Path(str(spec.origin))
+        yield own.parent, [Path(own.name)]
+
+
+@lru_cache(maxsize=1000)
+def _imported(content: bytes) -> set[str]:
+    """The packages that code imports; the code is read, not run."""
+    try:
+        nodes = [*ast.walk(ast.parse(content))]
+    except (SyntaxError, ValueError):  # a compiled module
+        return set()
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    return {name.partition(".")[0] for name in names}
