@@ -20,7 +20,8 @@ from table_parts import (
     values,
 )
 
-from omnirank.evaluation.statistics import compare_methods
+from omnirank.core.ranking.certainty import adjusted_p_values
+from omnirank.evaluation.statistics import compare_methods, smallest_sufficient
 from omnirank.measures import MEASURES
 
 DISTANCES = ["Relief hamming", "Relief accuracy", "Relief f1", "Relief subset"]
@@ -175,7 +176,44 @@ def _distance_row(measure: str) -> list[str]:
     return [MLC_MEASURES[measure], *ranks, p_text(found.p_value)]
 
 
+TREES = (10, 25, 50, 100)
+
+
+def mlc_trees() -> str:
+    """How many trees each pair needs, over the measures, beside what the study found."""
+    printed = published("mlc_trees")
+    tables = {pair: {measure: _by_trees(pair, measure) for measure in MLC_MEASURES} for pair in PAIRS}
+    found = {
+        (pair, measure): compare_methods(table, MEASURES[measure].larger_is_better, decimals=3)
+        for pair, own in tables.items()
+        for measure, table in own.items()
+    }
+    differ = dict(zip(found, adjusted_p_values([one.p_value for one in found.values()]) <= 0.05, strict=True))
+    rows, together = [], 0
+    for pair, own in tables.items():
+        together += set(smallest_sufficient(own, decimals=3).values()) == {10}
+        alone = [smallest_sufficient({measure: table}, decimals=3)[measure] for measure, table in own.items()]
+        ranks = pd.DataFrame([found[pair, measure].average_ranks for measure in own]).mean()
+        area = own["pooled_auprc"].mean()
+        cells = [" / ".join(str(alone.count(size)) for size in TREES), printed.loc[pair, "trees"]]
+        cells += [str(sum(differ[pair, measure] for measure in own)), printed.loc[pair, "rejected"]]
+        cells.append(" / ".join(number(ranks[size], 2) for size in TREES))
+        rows.append([shown(pair), *cells, *(f"{area[100] - area[size]:+.4f}" for size in (10, 50))])
+    head = ["10 / 25 / 50 / 100 trees are enough", "published", "sizes differ", "published"]
+    head += ["average ranks of 10 / 25 / 50 / 100", "100 - 10 trees", "100 - 50"]
+    return markdown(["ranking", *head], rows) + (
+        f"\n\nCorrected over the {len(MLC_MEASURES)} measures, 10 trees are enough on all of them for {together} of "
+        f"{len(PAIRS)} rankings."
+    )
+
+
+def _by_trees(pair: str, measure: str) -> pd.DataFrame:
+    table = values("mlc_trees", measure)[[f"{pair} (n_trees={size})" for size in TREES]]
+    return table.set_axis(TREES, axis=1)
+
+
 TABLES = [
+    mlc_trees,
     mlc_baseline,
     mlc_ranges,
     mlc_symbolic,

@@ -39,6 +39,7 @@ import unsupervised_tables  # noqa: E402
 STUDIES = {
     "mtr": (["mtr_small"], "rrmse"),
     "mlc": (["mlc_small"], "pooled_auprc"),
+    "mlc_trees": (["mlc_trees"], "pooled_auprc"),
     "hmlc": (["hmlc_small"], "pooled_auprc"),
     "unsupervised": (
         ["unsupervised_small", "unsupervised_random", "unsupervised_more", "unsupervised_more_random"],
