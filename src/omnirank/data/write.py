@@ -204,7 +204,7 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
     ...     print(path.read_text())
     the size,y
     1.5,a
-    2.0,
+    2,
     <BLANKLINE>
     """
     if dataset.hierarchy is not None:
