@@ -31,6 +31,7 @@ GROUPS = {
         "load_model",
         "predict_shards",
         "export_text",
+        "export_graphviz",
         "export_json",
     ),
 }

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.univariate import UnivariateRanker as UnivariateRanker
     from omnirank.shards.dataset import ShardedDataset as ShardedDataset
     from omnirank.shards.dataset import open_shards as open_shards
+    from omnirank.trees.export import export_graphviz as export_graphviz
     from omnirank.trees.export import export_json as export_json
     from omnirank.trees.export import export_text as export_text
 
@@ -96,7 +97,7 @@ _NAMES = {
     "omnirank.rankers.svm_rfe": ("SVMRFERanker",),
     "omnirank.rankers.univariate": ("CorrelationRanker", "UnivariateRanker"),
     "omnirank.shards.dataset": ("ShardedDataset", "open_shards"),
-    "omnirank.trees.export": ("export_json", "export_text"),
+    "omnirank.trees.export": ("export_graphviz", "export_json", "export_text"),
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = {

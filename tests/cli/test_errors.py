@@ -131,6 +131,7 @@ ERRORS = [
     ("report notes.md -o o.html", "a report is made of rankings (.json, .csv); omnirank compare is for studies"),
     ("clus t.csv", "not a settings file of CLUS"),
     # trees and models
+    (TREE + "--dot --json", "choose one"),
     (TREE + "--set max-depth=-1", "or a whole number from 0"),
     ("tree t.csv --supervision 1", "--supervision needs a target: name it with --target"),
     ("fit t.csv --ignore kind -o n.omr", "a forest needs a target: name it with --target"),

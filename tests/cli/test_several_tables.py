@@ -141,6 +141,7 @@ def test_rank(folder, tmp_path):
 def test_tree(folder, tmp_path):
     options = ("-t", "movies.genre", "--max-depth", 2)
     assert "mean stars of its ratings <= " in run("tree", folder, *options).stdout
+    assert run("tree", folder, *options, "--dot").stdout.startswith("digraph tree")
     run("tree", folder, *options, "--json", "-o", tmp_path / "tree.json")
     found = json.loads((tmp_path / "tree.json").read_text())
     assert found["features"][0]["name"] == "mean stars of its ratings"

@@ -45,9 +45,9 @@ def test_label_sets_and_unlabelled_examples(tmp_path):
     write_csv(data, tmp_path / "labels.csv")
     assert (tmp_path / "labels.csv").read_text().splitlines() == [
         "x0,x1,l1,x1_2",
-        "0.0,1.5,1,0",
-        "2.0,0.0,,",
-        "0.0,0.0,1,1",
+        "0,1.5,1,0",
+        "2,0,,",
+        "0,0,1,1",
     ]
 
 
@@ -124,7 +124,7 @@ def test_any_level_comes_back(tmp_path_factory, table):
 def test_doubtful_text_is_quoted_and_so_is_one_name(tmp_path):
     data = om.Dataset(pd.DataFrame({"a": [1.5, 2.0, 3.0], "b": ["1", "NA", None]}), ["0", "1", None])
     write_csv(data, tmp_path / "data.csv")
-    assert (tmp_path / "data.csv").read_text() == 'a,"b",y\n1.5,"1","0"\n2.0,"NA","1"\n3.0,,\n'
+    assert (tmp_path / "data.csv").read_text() == 'a,"b",y\n1.5,"1","0"\n2,"NA","1"\n3,,\n'
     again = om.load(tmp_path / "data.csv", "y")
     assert (again.features.levels, again.target.levels) == ((None, ("1", "NA")), (("0", "1"),))
     assert read_frame(tmp_path / "data.csv")["b"].tolist()[:2] == ["1", "NA"]

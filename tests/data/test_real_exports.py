@@ -1,5 +1,6 @@
 """Files as people export them: no number becomes a category silently; one error says all that is needed."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -172,6 +173,13 @@ def test_no_file_gets_advice_that_fails(write, name):
         om.load(write("CREATE TABLE x;\nselect *\nfrom y\n", name))
     assert "separator" not in str(caught.value)
     assert "CSV" in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", ["kg", "%", "€", "$"])
+def test_units_in_cells_are_no_categories_silently(write, unit):
+    path = write("v\tw\n" + "".join(f"{i}.5 {unit}\t1\n" for i in range(9)), "field.tsv")
+    with pytest.raises(FileFormatError, match=f"written without '{re.escape(unit)}', they are numbers"):
+        om.load(path)
 
 
 def test_titles_and_units(write):

@@ -1,4 +1,4 @@
-"""Rankings of relations: a single table, a known truth, files, and who is paid for a test."""
+"""Rankings of relations: a single table, a known truth, stages, files, and who is paid for a test."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_existence_is_tested_at_0_only():
     assert model.score(data) > 0.75
 
 
-def test_rankings_fit_together():
+def test_rankings_and_stages_fit_together():
     ranker = RelationalRanker(n_trees=6, random_state=0).fit(MOVIES)
     assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "feature"]
     relations = MOVIES.database.relations
@@ -142,6 +142,11 @@ def test_rankings_fit_together():
     apart = ranker.rankings_["column"].scores.sum() + ranker.rankings_["link"].scores.sum()
     for by in ("relation", "table", "aggregate", "feature"):
         assert ranker.rankings_[by].scores.sum() == pytest.approx(apart)
+        stages = ranker.staged_scores(by=by)
+        assert stages.shape == (6, len(ranker.rankings_[by]))
+        np.testing.assert_allclose(stages.iloc[-1], ranker.rankings_[by].scores, rtol=1e-12, atol=1e-13)
+    fewer = RelationalRanker(n_trees=2, random_state=0).fit(MOVIES)
+    np.testing.assert_allclose(ranker.staged_scores().loc[2], fewer.ranking_.scores, rtol=1e-12, atol=1e-13)
     assert (ranker.ranking_.standard_errors > 0).any()
 
 
@@ -152,6 +157,8 @@ def test_boosting_averages_the_classes_of_an_iteration():
     assert [len(together) for together in model.trees_] == [3, 3, 3]
     shares = [sum(tree.weight[~tree.is_leaf]) / tree.weight[0] for tree in model._trees()]
     assert ranker.ranking_.scores.sum() == pytest.approx(np.mean(shares))
+    stages = ranker.staged_scores()
+    np.testing.assert_allclose(stages.iloc[-1] / 3, ranker.ranking_.scores)  # sums over iterations
 
 
 def test_rankings_merge_and_come_back_from_files(tmp_path):

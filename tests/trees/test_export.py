@@ -1,4 +1,4 @@
-"""Trees as text and JSON."""
+"""Trees as text, Graphviz and JSON."""
 
 from __future__ import annotations
 
@@ -58,9 +58,12 @@ def test_leaves_speak_the_words_of_the_task(task, words):
 
 
 @pytest.mark.parametrize("task", CLASSIFIER_TASKS + REGRESSOR_TASKS)
-def test_text_shows_every_node(task):
+def test_text_and_graph_show_every_node(task):
     model = model_for(task)
     assert len(om.export_text(model).splitlines()) == model.tree_.n_nodes
+    graph = om.export_graphviz(model)
+    assert len(re.findall(r"^  \d+ \[label=", graph, re.MULTILINE)) == model.tree_.n_nodes
+    assert len(re.findall(r"^  \d+ -> \d+ ", graph, re.MULTILINE)) == model.tree_.n_nodes - 1
 
 
 def test_nominal_tests_name_their_levels():
@@ -141,6 +144,11 @@ def test_what_cannot_be_exported():
         om.export_text(om.PCTClassifier())
     with pytest.raises(ValueError, match="not DecisionTreeClassifier"):
         om.export_text(DecisionTreeClassifier())
+
+
+def test_quotes_in_names_are_escaped_in_graphs():
+    model = om.PCTRegressor(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], [0.5, 0.5, 2.5, 2.5])
+    assert r'label="say \"x\" \\ <= 2.5\n4 examples"' in om.export_graphviz(model, feature_names=['say "x" \\'])
 
 
 # -- JSON -------------------------------------------------------------------------------------------------

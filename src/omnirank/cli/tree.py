@@ -27,6 +27,7 @@ def tree(
     supervision: options.Supervision = None,
     labelled: options.Labelled = None,
     parameters: options.Set = None,
+    dot: Annotated[bool, option("--dot", "Print the tree for Graphviz.")] = False,
     json: Annotated[bool, option("--json", "Print the tree as JSON.")] = False,
     out: Annotated[Path | None, option("--out -o FILE", "Write the tree to this file instead.")] = None,
     seed: Annotated[int, option("--seed N", "Seed; it breaks ties between equally good tests.", min=0)] = 0,
@@ -35,11 +36,14 @@ def tree(
 
     Without target, the leaves are clusters.
     """
+    from omnirank.core.errors import ParameterError
     from omnirank.data.dataset import Dataset
     from omnirank.shards.dataset import ShardedDataset
     from omnirank.tasks import get_task
-    from omnirank.trees.export import export_json, export_text
+    from omnirank.trees.export import export_graphviz, export_json, export_text
 
+    if dot and json:
+        raise ParameterError("--dot and --json: choose one")
     data = read_data(ctx.obj, tables=True, parts=True, writes=(out,))
     if isinstance(data, ShardedDataset):
         data = _sample_of(data, seed)
@@ -54,7 +58,7 @@ def tree(
         model, pruned = relational_tree(data, **settings), False
     options.with_parameters(model, options.assignments(parameters)).fit(data)
     note(*data_notes(data), *supervision_lines(model)[:1])
-    text = (export_json if json else export_text)(model)
+    text = (export_json if json else export_graphviz if dot else export_text)(model)
     grown = model.tree_
     note(f"{data.task}: {counted(grown.n_nodes, 'node')}, {counted(grown.n_leaves, 'leaf')}, depth {grown.max_depth}")
     if pruned and grown.n_leaves == 1:

@@ -99,7 +99,10 @@ class Method:
         known = list(inspect.signature(ranker).parameters)
         for name, value in parameters.items():
             if name in self.parameters and value != self.parameters[name]:
-                raise ParameterError(name, value, f"method {self.name!r} has it fixed at {self.parameters[name]!r}")
+                fixed = f"method {self.name!r} has it fixed at {self.parameters[name]!r}"
+                others = [m.name for m in methods() if m.ranker == self.ranker and m.parameters.get(name) == value]
+                cure = f"; choose {setting('method', others[0])} instead" if others else ""
+                raise ParameterError(name, value, fixed + cure)
             if name not in known:
                 hint = f"{did_you_mean(name, known)}; it has {', '.join(known)}"
                 raise ParameterError(name, value, f"method {self.name!r} has no such parameter{hint}")

@@ -50,6 +50,7 @@ _SHOWN = 60
 _SPACE = " \u00a0"
 # Rows by which columns of text are known before pandas reads them.
 _FIRST_ROWS = 100
+_SHOWN_NAMES = 5
 _BLOCK_ROWS = 2**16
 
 
@@ -65,6 +66,7 @@ def read_delimited(
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
+    padded: str = "categories",
     target: ColumnChoice | None = None,
     features: ColumnChoice | None = None,
     key: ColumnChoice | None = None,
@@ -97,7 +99,7 @@ def read_delimited(
         The encoding of the file.
     skip : int, optional
         Number of lines above the table. By default titles there are an error.
-    decimal, thousands, censored
+    decimal, thousands, censored, padded
         How numbers are written, see :class:`omnirank.data.numbers.NumberFormat`.
     target, features : column choice, optional
         Where ``features`` is given, columns of neither are left out.
@@ -120,7 +122,7 @@ def read_delimited(
     0   1.5    red
     1   NaN   blue
     """
-    number_format = NumberFormat(decimal, thousands, censored)
+    number_format = NumberFormat(decimal, thousands, censored, padded)
     file = DelimitedText(
         Path(path), separator or "", missing_cells(missing), encoding, header, duplicates, skip, number_format, source
     )
@@ -133,7 +135,10 @@ def read_delimited(
         file.fail("there is no row of data", file.last_line)
     others = [i for i in range(len(names)) if frame.dtypes[i].kind in "bO"]
     booleans = {i for i in others if not isinstance(frame.dtypes[i], pd.StringDtype) and _are_booleans(frame[i])}
-    if booleans:  # of which pandas loses the spelling
+    dtypes = frame.dtypes
+    codes = file.codes({i: frame[i].min() for i in file.digits.keys() - chosen if dtypes[i].kind in "iuf"})
+    chosen |= codes
+    if booleans | codes:  # of which pandas loses the spelling
         frame = file.frame(chosen | file.texts | booleans)
     table = _typed_table(file, frame, chosen)
     integers = frozenset(names[i] for i in np.flatnonzero([dtype.kind in "iu" for dtype in frame.dtypes]))
@@ -325,6 +330,8 @@ class DelimitedText:
         Number of rows of data; blank lines of a file of one column count.
     texts : set of int
         Columns whose first cells are no numbers.
+    digits : dict of int to int
+        How long the first cells are, of columns where these are digits, as many in each; 0 where none is known.
     """
 
     path: Path
@@ -387,6 +394,8 @@ class DelimitedText:
         self.texts = {
             i for i, cells in enumerate(known) if cells and not any(is_float(c) or value(c) is not None for c in cells)
         }
+        sizes = {i: _n_digits(cells) for i, cells in enumerate(known)}
+        self.digits = {i: max(of, default=0) for i, of in sizes.items() if len(of) < 2 and 0 not in of}
 
     def _find_separator(self, head: bytes) -> None:
         """Take the separator of a line ``sep=;``, or that of the ending unless another one divides the lines better."""
@@ -542,6 +551,23 @@ class DelimitedText:
         codes, counts = text_counts_of(cells)
         return np.array([*map(self.format.value, counts), np.nan], np.float64)[codes]
 
+    def codes(self, least: Mapping[int, float]) -> set[int]:
+        """Return which columns of numbers, each with its least one, hold digits with leading zeros: ``007``."""
+        if self.format.padded == "numbers":
+            return set()
+        doubtful = {i for i, low in least.items() if 0 <= low < 10.0 ** (min(self.digits[i] or 300, 300) - 1)}
+        sizes: dict[int, set[int]] = {i: set() for i in doubtful}
+        for frame in self.frames(doubtful, _BLOCK_ROWS, {self._used[i] for i in doubtful}) if doubtful else ():
+            for i, found in sizes.items():
+                found |= _n_digits(frame[self._used[i]].dropna().unique())
+        found = {i for i, own in sizes.items() if len(own) == 1 and least[i] < 10.0 ** (max(own) - 1) and max(own) > 1}
+        if found:
+            named = ", ".join(repr(self.names[i]) for i in sorted(found)[:_SHOWN_NAMES])
+            more = f" and {len(found) - _SHOWN_NAMES} more" if len(found) > _SHOWN_NAMES else ""
+            how = f"{setting('padded', 'numbers')} reads numbers"
+            self.notes += (f"digits with leading zeros are taken as categories: {named}{more}; {how}",)
+        return found
+
     def frame(self, as_text: set[int]) -> pd.DataFrame:
         """Return the cells as pandas types them."""
         return next(self.frames(as_text, None))
@@ -642,6 +668,11 @@ class DelimitedText:
             if kinds.infinite:
                 self.refuse_infinite(i)
         return {i: kinds.kind for i, kinds in columns.items()}
+
+
+def _n_digits(cells: Iterable[str]) -> set[int]:
+    """How long the cells are that are digits only; 0 for others."""
+    return {len(text) if text.isdecimal() else 0 for text in (cell.strip(" ") for cell in cells)}
 
 
 def is_float(text: str) -> bool:

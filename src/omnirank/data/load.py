@@ -43,7 +43,7 @@ class Reader(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-_TABLES = ("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "nominal", *_ROLES)
+_TABLES = ("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "padded", "nominal", *_ROLES)
 _ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
 DELIMITED = Reader(read_delimited, ("separator", "encoding", *_TABLES))
 _SHEET = Reader(read_sheet, ("sheet", *_TABLES))
@@ -61,7 +61,7 @@ READERS = {
 # Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
 _READING = (
     *("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator"),
-    *("sheet", "skip", "decimal", "thousands", "censored"),
+    *("sheet", "skip", "decimal", "thousands", "censored", "padded"),
 )
 # Endings of files that are no tables, and what to do with them.
 _NO_DATA = {
@@ -91,6 +91,7 @@ def load(
     thousands: str = "",
     missing: Sequence[str] = (),
     censored: str = "error",
+    padded: str = "categories",
     skip: int | None = None,
     sheet: str | int | None = None,
     encoding: str = "utf-8",
@@ -150,6 +151,8 @@ def load(
     censored : {"error", "missing", "limit", "half"}
         What a value below a limit of detection (``<0.01``) is: an error, a missing cell, the limit or half of it.
         Values above a limit (``>100``) are the limit in both cases.
+    padded : {"categories", "numbers"}
+        What a column is in which all cells are digits, as many in each, some with leading zeros (``007``).
     skip : int, optional
         Number of lines or rows above the table. By default titles there are an error that says how many they are.
     sheet : str or int, optional

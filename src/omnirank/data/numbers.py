@@ -25,7 +25,7 @@ _SPACE = " \t\u00a0\u2009\u202f"
 _LOOSE = re.compile(
     rf"(?P<sign>[<>]=?|[≤≥])?[{_SPACE}]*(?P<money>[$€£¥])?[{_SPACE}]*"
     rf"(?P<number>[+\-−]?[.,]?\d[\d.,'’{_SPACE}]*?(?:[eE][+-]?\d+)?)[{_SPACE}]*"
-    rf"(?P<unit>%|‰|°\w?|±(?=[{_SPACE}]*[\d.,])|[^\W\d_][^\s\d]*(?:/[^\s\d]+)?\d?)?(?:(?<=±)[\d.,{_SPACE}]+)?"
+    rf"(?P<unit>[%‰$€£¥]|°\w?|±(?=[{_SPACE}]*[\d.,])|[^\W\d_][^\s\d]*(?:/[^\s\d]+)?\d?)?(?:(?<=±)[\d.,{_SPACE}]+)?"
 )
 _SIGNS = ("<", ">", "≤", "≥")
 _LONGEST = 30
@@ -59,6 +59,8 @@ class NumberFormat:
         The sign between groups of three digits, if any.
     censored : {"error", "missing", "limit", "half"}
         What ``<0.01`` is: an error, a missing cell, 0.01 or 0.005. Above a limit (``>100``), half is the limit too.
+    padded : {"categories", "numbers"}
+        What a column is in which all cells are digits, as many in each, some with leading zeros (``007``).
 
     Examples
     --------
@@ -71,11 +73,13 @@ class NumberFormat:
     decimal: str = "."
     thousands: str = ""
     censored: str = "error"
+    padded: str = "categories"
 
     def __post_init__(self) -> None:
         check("decimal", self.decimal, choice(".", ",", ".,"))
         check("thousands", self.thousands, choice("", *(sign for sign in _THOUSANDS if sign not in self.decimal)))
         check("censored", self.censored, choice("error", "missing", "limit", "half"))
+        check("padded", self.padded, choice("categories", "numbers"))
 
     @cached_property
     def _plain(self) -> re.Pattern[str]:
@@ -305,4 +309,6 @@ class Diagnosis:
             problem += (
                 f"{setting('nominal', names)} takes them as categories, {setting('ignore', names)} leaves them out"
             )
+            unit = unit_of(text)
+            problem += f"; written without {unit!r}, they are numbers" if unit else ""
             self.faults.append(Fault(problem, {"nominal": names}, names[0], text))

@@ -20,7 +20,7 @@ from omnirank.data.files import number_names, numbered
 from omnirank.data.hierarchy.clus import declared_entries, label_cells
 from omnirank.data.mulan import relation_with_labels
 from omnirank.data.numbers import looks_like_number
-from omnirank.data.table import Levels, Table
+from omnirank.data.table import LARGEST_EXACT, Levels, Table
 from omnirank.data.target import Target
 
 _ROWS = 1000
@@ -204,7 +204,7 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
     ...     print(path.read_text())
     the size,y
     1.5,a
-    2.0,
+    2,
     <BLANKLINE>
     """
     if dataset.hierarchy is not None:
@@ -228,7 +228,7 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
     try:
         with replacing(path) as file:
             file.write(f"{','.join(header)}\n".encode())
-            for part in _lines(table, cells, partial(_csv_numbers, table, missing)):
+            for part in _lines(table, cells, partial(_csv_numbers, table, missing, n)):
                 file.write(part.encode())
     except UnicodeEncodeError as problem:
         raise DataError(f"a name or level holds a character that cannot be written: {problem}") from None
@@ -277,6 +277,13 @@ def _header(names: Sequence[str], nominal: Collection[int]) -> list[str]:
     return cells
 
 
-def _csv_numbers(table: Table, missing: str, values: np.ndarray, i: int) -> list[str]:
-    texts = np.array(iso_texts(values)) if table.names[i] in table.dates else values.astype(str)
+def _csv_numbers(table: Table, missing: str, n: int, values: np.ndarray, i: int) -> list[str]:
+    """The cells of a column; whole numbers of the n features, which come first, are written without .0."""
+    if table.names[i] in table.dates:
+        texts = np.array(iso_texts(values))
+    else:
+        texts = values.astype(str)
+        whole = (values % 1 == 0) & (np.abs(values) < LARGEST_EXACT) & ~(np.signbit(values) & (values == 0))
+        if i < n:
+            texts[whole] = values[whole].astype(np.int64).astype(str)
     return np.where(np.isnan(values), missing, texts).tolist()

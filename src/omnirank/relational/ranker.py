@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
@@ -319,6 +320,26 @@ class RelationalRanker(ConstructionParameters, BaseEstimator):
             raise DataError(f"there is no {self.by} to rank: {', '.join(self.rankings_)} can be ranked")
         self.ranking_ = self.rankings_[self.by]
         return self
+
+    def staged_scores(self, importance: str | None = None, by: str | None = None) -> pd.DataFrame:
+        """Return the scores after 1, 2, ... trees: means over the trees so far, or sums over iterations of boosting.
+
+        Curves that have become flat (means) or grow no more (sums) say that more trees would change little.
+
+        Parameters
+        ----------
+        importance, by : str, optional
+            As the parameters; by default those of ``ranking_``.
+
+        Returns
+        -------
+        DataFrame
+            One row per number of trees, one column per name.
+        """
+        check_is_fitted(self)
+        rows = self._rows[importance or self.importance][by or self.by]
+        stages = rows.cumsum() if self.ensemble == "boosting" else rows.expanding().mean()
+        return stages.set_axis(range(1, len(rows) + 1)).rename_axis("trees")
 
     def _ranking_at(self, importance: str | None = None, by: str | None = None) -> Ranking:
         """One of the rankings of the fit, by default ``ranking_``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import shutil
+import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import iso_seconds, moments
 from omnirank.data.csv import DelimitedText, missing_cells, text_counts_of
 from omnirank.data.load import with_all_cures
+from omnirank.data.notes import caller_outside
 from omnirank.data.numbers import NumberFormat, TextKinds
 from omnirank.data.parquet import METADATA_KEY, import_pyarrow, metadata_of
 
@@ -33,6 +35,7 @@ class _Cells:
 
     texts: TextKinds
     integers: bool = True
+    least: float = np.inf
 
     def add(self, cells: pd.Series) -> None:
         """Take further cells into account."""
@@ -40,6 +43,7 @@ class _Cells:
         self.integers &= cells.dtype.kind == "i"
         if cells.dtype.kind in "iuf":
             self.texts.numbers |= len(known) > 0
+            self.least = min(self.least, known.min()) if len(known) else self.least
             self.texts.infinite |= bool(np.isinf(known).any())
         else:
             self.texts.add(text_counts_of(known)[1])
@@ -61,6 +65,7 @@ def convert_csv(
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
+    padded: str = "categories",
     rows_per_file: int = 1_000_000,
 ) -> list[Path]:
     """Write delimited text of any size as a folder of Parquet files, for :func:`omnirank.open_shards`.
@@ -80,7 +85,7 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored
+    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored, padded
         As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.
@@ -147,7 +152,11 @@ def _typed(
         for i, column in cells.items():
             column.add(frame[i])
     kinds = dict.fromkeys(as_text, "text") | file.kinds_of({i: column.texts for i, column in cells.items()})
-    integers = {i for i, column in cells.items() if column.integers and column.texts.numbers}
+    codes = file.codes({i: cells[i].least for i in file.digits.keys() & cells.keys() if kinds[i] == "number"})
+    kinds |= dict.fromkeys(codes, "text")
+    for text in file.notes[-1:] if codes else ():
+        warnings.warn(text, UserWarning, stacklevel=caller_outside())
+    integers = {i for i, column in cells.items() if column.integers and column.texts.numbers} - codes
     return file, {i: "integer" if i in integers else kinds[i] for i in sorted(kinds)}
 
 

@@ -1,4 +1,4 @@
-"""Trees as text for people, and as JSON for other programs."""
+"""Trees as text for people, as Graphviz for pictures, and as JSON for other programs."""
 
 from __future__ import annotations
 
@@ -85,6 +85,67 @@ def export_text(
             waiting.append((int(arrays.right[node]), f"{indent}`-- no:  ", f"{indent}    "))
             waiting.append((node + 1, f"{indent}|-- yes: ", f"{indent}|   "))
     return "\n".join(lines)
+
+
+def export_graphviz(
+    model: Any,
+    *,
+    tree: int = 0,
+    feature_names: Sequence[str] | None = None,
+    target_names: Sequence[str] | None = None,
+    threshold: float = 0.5,
+    max_depth: int | None = None,
+    digits: int = 4,
+) -> str:
+    """Return a tree in the DOT language of Graphviz.
+
+    Parameters
+    ----------
+    model, tree, feature_names, target_names, threshold, max_depth, digits
+        As in :func:`export_text`.
+
+    Returns
+    -------
+    str
+        The text, for ``dot -Tsvg`` and the like.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> model = om.PCTRegressor(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], [0.5, 0.5, 2.5, 2.5])
+    >>> print(om.export_graphviz(model))
+    digraph tree {
+      node [shape=box, style=rounded, fontname="sans-serif"];
+      0 [label="x0 <= 2.5\\n4 examples"];
+      1 [label="0.5\\n2 examples", style="rounded,filled"];
+      0 -> 1 [label="yes"];
+      2 [label="2.5\\n2 examples", style="rounded,filled"];
+      0 -> 2 [label="no"];
+    }
+    """
+    words = words_of(model, tree, feature_names, target_names, threshold, digits)
+    arrays = words.tree
+    lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
+    waiting: list[tuple[int, int, str]] = [(0, -1, "")]
+    while waiting:
+        node, parent, side = waiting.pop()
+        leaf = arrays.is_leaf[node]
+        cut = not leaf and max_depth is not None and arrays.depth[node] >= max_depth
+        if cut:
+            text = f"... {counted(words.n_leaves(node), 'leaf')}"
+        else:
+            text = words.leaf(node) if leaf else words.test(node)
+        style = ', style="rounded,filled"' if leaf else ""
+        lines.append(f'  {node} [label="{_quoted(text)}\\n{words.size(node)}"{style}];')
+        if parent >= 0:
+            lines.append(f'  {parent} -> {node} [label="{side}"];')
+        if not leaf and not cut:
+            waiting += [(int(arrays.right[node]), node, "no"), (node + 1, node, "yes")]
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
 def export_json(
