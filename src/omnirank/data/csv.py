@@ -66,6 +66,7 @@ def read_delimited(
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
+    units: str = "error",
     padded: str = "categories",
     target: ColumnChoice | None = None,
     features: ColumnChoice | None = None,
@@ -99,7 +100,7 @@ def read_delimited(
         The encoding of the file.
     skip : int, optional
         Number of lines above the table. By default titles there are an error.
-    decimal, thousands, censored, padded
+    decimal, thousands, censored, units, padded
         How numbers are written, see :class:`omnirank.data.numbers.NumberFormat`.
     target, features : column choice, optional
         Where ``features`` is given, columns of neither are left out.
@@ -122,7 +123,7 @@ def read_delimited(
     0   1.5    red
     1   NaN   blue
     """
-    number_format = NumberFormat(decimal, thousands, censored, padded)
+    number_format = NumberFormat(decimal, thousands, censored, units, padded)
     file = DelimitedText(
         Path(path), separator or "", missing_cells(missing), encoding, header, duplicates, skip, number_format, source
     )
@@ -667,6 +668,12 @@ class DelimitedText:
         for i, kinds in columns.items():
             if kinds.infinite:
                 self.refuse_infinite(i)
+            if len(kinds.units) > 1:
+                named = f"column {self.names[i]!r} has numbers with the units {' and '.join(sorted(kinds.units)[:3])}"
+                self.fail(
+                    f"{named}: write them in one unit, or leave the column out ({setting('ignore', self.names[i])})",
+                    None,
+                )
         return {i: kinds.kind for i, kinds in columns.items()}
 
 

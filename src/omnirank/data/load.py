@@ -43,7 +43,10 @@ class Reader(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-_TABLES = ("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "padded", "nominal", *_ROLES)
+_TABLES = (
+    *("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "units", "padded", "nominal"),
+    *_ROLES,
+)
 _ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
 DELIMITED = Reader(read_delimited, ("separator", "encoding", *_TABLES))
 _SHEET = Reader(read_sheet, ("sheet", *_TABLES))
@@ -61,7 +64,7 @@ READERS = {
 # Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
 _READING = (
     *("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator"),
-    *("sheet", "skip", "decimal", "thousands", "censored", "padded"),
+    *("sheet", "skip", "decimal", "thousands", "censored", "units", "padded"),
 )
 # Endings of files that are no tables, and what to do with them.
 _NO_DATA = {
@@ -91,6 +94,7 @@ def load(
     thousands: str = "",
     missing: Sequence[str] = (),
     censored: str = "error",
+    units: str = "error",
     padded: str = "categories",
     skip: int | None = None,
     sheet: str | int | None = None,
@@ -151,6 +155,8 @@ def load(
     censored : {"error", "missing", "limit", "half"}
         What a value below a limit of detection (``<0.01``) is: an error, a missing cell, the limit or half of it.
         Values above a limit (``>100``) are the limit in both cases.
+    units : {"error", "drop"}
+        What to do with units in cells (``1.2 kg``, ``5 %``).
     padded : {"categories", "numbers"}
         What a column is in which all cells are digits, as many in each, some with leading zeros (``007``).
     skip : int, optional
@@ -336,8 +342,6 @@ def reader_of(path: Path, separator: str | None = None) -> Reader:
         return READERS[ending]
     if separator is not None:
         return DELIMITED
-    if ending in (".db", ".db3", ".sqlite", ".sqlite3"):
-        raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
     if ending in _NO_DATA:
         raise ParameterError(f"{path.name}: {_NO_DATA[ending].format(path=path)}")
     best = _separator_in(path)

@@ -59,6 +59,8 @@ class NumberFormat:
         The sign between groups of three digits, if any.
     censored : {"error", "missing", "limit", "half"}
         What ``<0.01`` is: an error, a missing cell, 0.01 or 0.005. Above a limit (``>100``), half is the limit too.
+    units : {"error", "drop"}
+        What to do with units in cells (``1.2 kg``).
     padded : {"categories", "numbers"}
         What a column is in which all cells are digits, as many in each, some with leading zeros (``007``).
 
@@ -73,12 +75,14 @@ class NumberFormat:
     decimal: str = "."
     thousands: str = ""
     censored: str = "error"
+    units: str = "error"
     padded: str = "categories"
 
     def __post_init__(self) -> None:
         check("decimal", self.decimal, choice(".", ",", ".,"))
         check("thousands", self.thousands, choice("", *(sign for sign in _THOUSANDS if sign not in self.decimal)))
         check("censored", self.censored, choice("error", "missing", "limit", "half"))
+        check("units", self.units, choice("error", "drop"))
         check("padded", self.padded, choice("categories", "numbers"))
 
     @cached_property
@@ -93,7 +97,8 @@ class NumberFormat:
         match = _loose(text)
         if match is None or not self._plain.fullmatch(match["number"]):
             return None
-        if (match["sign"] and self.censored == "error") or match["money"] or match["unit"]:
+        beside = match["money"] or match["unit"]
+        if (match["sign"] and self.censored == "error") or (beside and not (self.units == "drop" and unit_of(text))):
             return None
         value = self._float(match["number"])
         if not match["sign"] or self.censored == "limit":
@@ -111,17 +116,27 @@ def _loose(text: str) -> re.Match[str] | None:
     return _LOOSE.fullmatch(text.strip(_SPACE)) if len(text) <= _LONGEST else None
 
 
-def unit_of(text: str) -> str:
+def unit_of(text: str, letters: bool = False) -> str:
     """Return the unit or currency of a text that is a number in any convention; nothing where it has none.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    letters : bool
+        Whether a single letter at a number counts.
 
     Examples
     --------
     >>> from omnirank.data.numbers import unit_of
-    >>> [unit_of(text) for text in ("1.2 kg", "5%", "$3", "2a", "2")]
-    ['kg', '%', '$', 'a', '']
+    >>> [unit_of(text) for text in ("1.2 kg", "5%", "$3", "2a")]  # a letter at a number is a name
+    ['kg', '%', '$', '']
     """
     match = _loose(text)
-    return "" if match is None else match["unit"] or match["money"] or ""
+    if match is None or not match["unit"]:
+        return "" if match is None else match["money"] or ""
+    is_apart = len(match["unit"]) > 1 or not match["unit"].isalpha() or match["number"] + match["unit"] not in text
+    return match["unit"] if is_apart or letters else ""
 
 
 def is_censored(text: str) -> bool:
@@ -151,6 +166,7 @@ class TextKinds:
     numbers: bool = False
     infinite: bool = False
     dates: bool = True
+    units: set[str] = field(default_factory=set)
     n_censored: int = 0
     texts: Counter[str] = field(default_factory=Counter)
     values: list[float | None] = field(default_factory=list)
@@ -163,6 +179,8 @@ class TextKinds:
         self.infinite |= math.inf in self.values or -math.inf in self.values
         if texts:  # quoted ones, which have a mark, are no dates
             self.dates = self.dates and iso_seconds(list(texts)) is not None
+        if self.format.units == "drop":
+            self.units |= {unit_of(text) for text in counts.keys() - texts.keys()} - {""}
         if self.format.censored != "error":
             self.n_censored += sum(n for text, n in counts.items() if is_censored(text) and text not in texts)
         if len(self.texts) < _MOST_TEXTS:
@@ -181,7 +199,7 @@ class TextKinds:
             return bool(self.texts)
         first = dict(islice(self.texts.items(), _FIRST_TEXTS))
         numbers = {text: n for text, n in first.items() if looks_like_number(text)}
-        units = {unit_of(text) for text in numbers} - {""}
+        units = {unit_of(text, letters=True) for text in numbers} - {""}
         return sum(numbers.values()) >= max(_LEAST_NUMBERS, sum(first.values()) / 2) and len(units) < 2
 
 
@@ -224,6 +242,8 @@ class Diagnosis:
         self._convention()
         self._censored()
         left = self._left(self.columns)
+        self._units(left)
+        left = self._left(left)
         self._marks(left if left or self.faults else self.columns)  # quoted numbers where quotes mean text
 
     @property
@@ -281,6 +301,15 @@ class Diagnosis:
         if texts and self.format.censored == "error":
             others = " or ".join(setting("censored", way) for way in ("limit", "missing"))
             self._add("values below or above a limit", texts, {"censored": "half"}, f" as half the limit ({others})")
+
+    def _units(self, columns: Mapping[str, Mapping[str, int]]) -> None:
+        found: list[str] = []
+        for own in columns.values() if self.format.units == "error" else ():
+            units = {text: unit for text in own if looks_like_number(text) and (unit := unit_of(text))}
+            if len(set(units.values())) == 1 and 2 * sum(own[text] for text in units) >= sum(own.values()):
+                found += units
+        if found:
+            self._add("numbers with units", found, {"units": "drop"})
 
     def _marks(self, columns: Mapping[str, Mapping[str, int]]) -> None:
         """Texts that remain: marks of missing cells where they are few and hold no digit, else categories."""

@@ -65,6 +65,7 @@ def convert_csv(
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
+    units: str = "error",
     padded: str = "categories",
     rows_per_file: int = 1_000_000,
 ) -> list[Path]:
@@ -85,7 +86,7 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored, padded
+    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored, units, padded
         As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.
