@@ -5,6 +5,7 @@ A content key is a hash of what a job computes: the same work has the same key w
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import sqlite3
@@ -13,7 +14,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -398,27 +400,20 @@ def code_version() -> str:
 
 def _package_hash() -> str:
     package = Path(__file__).resolve().parents[2]
-    paths = [path.relative_to(package) for path in package.glob("*/**/*.py")]
-    return _hash_of_files(package, [path for path in paths if path.parts[0] not in _WITHOUT_RESULTS], 8)
-
-
-def _hash_of_files(folder: Path, files: Iterable[Path], n_bytes: int) -> str:
-    digest = hashlib.blake2b(digest_size=n_bytes)
-    for file in sorted(files):
-        content = (folder / file).read_bytes()
-        digest.update(f"{file.as_posix()} {len(content)};".encode())
-        digest.update(content)
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(package.glob("*/**/*.py")):
+        place = path.relative_to(package)
+        if place.parts[0] not in _WITHOUT_RESULTS:
+            digest.update(place.as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 # -- code of users --------------------------------------------------------------------------------
 
 
-def sources_hash(modules: Iterable[str]) -> str:
-    """Return a hash of the users' code behind modules; "" where all of them are omnirank's.
-
-    Of a package all modules count, of a module in no package all modules of its folder, since it may import them, or
-    that module alone if it is installed. Other packages that it imports do not count: ``code`` in the plan is for them.
+def sources_hash(roots: Sequence[str]) -> str:
+    """Return a hash of the files of `own_modules`; "" where there are none.
 
     Examples
     --------
@@ -426,21 +421,84 @@ def sources_hash(modules: Iterable[str]) -> str:
     >>> sources_hash(["omnirank.rankers.univariate"])
     ''
     """
-    packages = sorted({name.partition(".")[0] for name in modules})
-    return "-".join(filter(None, map(_hash_of_package, packages)))
+    modules = own_modules(roots)
+    digest = hashlib.blake2b(digest_size=16)
+    for name, content in sorted(modules.items()):
+        digest.update(f"{name} {len(content)};".encode())
+        digest.update(content)
+    return digest.hexdigest() if modules else ""
 
 
-def _hash_of_package(name: str) -> str:
+def own_modules(roots: Sequence[str]) -> dict[str, bytes]:
+    """Return the content of modules and of all that they import, by name; the code is read, not run.
+
+    Left out are omnirank, the standard library, and installed packages other than those of the roots. Imports by names
+    that are computed are not seen.
+    """
+    tops = {root.partition(".")[0] for root in roots}
+    modules: dict[str, bytes] = {}
+    waiting, seen = list(roots), set(roots)
+    while waiting:
+        name = waiting.pop()
+        spec = _spec(name, tops)
+        if spec is None:
+            continue
+        package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
+        imported = {name.rpartition(".")[0]} - {""}
+        if spec.origin is not None and Path(spec.origin).is_file():  # a folder without __init__.py has none
+            modules[name] = Path(spec.origin).read_bytes()
+            imported |= {_absolute(one, level, package) for one, level in _imports(modules[name])}
+        waiting += imported - seen
+        seen |= imported
+    return modules
+
+
+def _spec(name: str, tops: set[str]) -> ModuleSpec | None:
+    """Where a module is, if it is a user's; nothing is imported."""
+    top, *rest = name.split(".")
+    if top == "omnirank" or top in sys.stdlib_module_names:
+        return None
     try:
-        spec = None if name == "omnirank" or name in sys.stdlib_module_names else find_spec(name)
+        spec = find_spec(top)
     except ValueError:  # a script, or a module made by hand
-        spec = None
-    if spec is None:
-        return ""
-    folders = [Path(place) for place in spec.submodule_search_locations or ()]
-    if folders:
-        hashes = [_hash_of_files(f, [path.relative_to(f) for path in f.rglob("*.py")], 16) for f in folders]
-        return "-".join(hashes)
-    own = Path(str(spec.origin))
-    beside = [] if _INSTALLED & set(own.parts) else own.parent.glob("*.py")
-    return _hash_of_files(own.parent, {Path(path.name) for path in (own, *beside)}, 16)
+        return None
+    if spec is None or (top not in tops and _is_installed(spec)):
+        return None
+    for part in rest:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        top = f"{top}.{part}"
+        spec = PathFinder.find_spec(top, spec.submodule_search_locations)
+    return spec
+
+
+def _is_installed(spec: ModuleSpec) -> bool:
+    places = (spec.origin or "", *(spec.submodule_search_locations or ()))
+    return any(_INSTALLED & set(Path(place).parts) for place in places)
+
+
+@lru_cache(maxsize=1000)
+def _imports(content: bytes) -> list[tuple[str, int]]:
+    """The names that code imports, each with its number of leading dots."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):  # a compiled module
+        return []
+    return list(dict.fromkeys(one for node in ast.walk(tree) for one in _imported(node)))
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, int]]:
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, 0) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        start = node.module or ""
+        yield start, node.level
+        # what is imported from a package may be a module of it
+        yield from (((f"{start}.{alias.name}").lstrip("."), node.level) for alias in node.names)
+
+
+def _absolute(name: str, level: int, package: str) -> str:
+    if not level:
+        return name
+    start = package.split(".")
+    return ".".join(filter(None, [*start[: len(start) - level + 1], name]))
