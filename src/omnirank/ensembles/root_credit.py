@@ -39,7 +39,7 @@ from omnirank.data.table import Table
 from omnirank.trees.layout import in_order
 
 # Cells that are ordered at once, and cells of which the order is kept.
-_MOST_CELLS, _MOST_KEPT = 2**16, 2**21
+_MOST_CELLS, _MOST_KEPT = 2**13, 2**21
 # Columns of which sums are held at once.
 _MOST_COLUMNS = 8
 
@@ -176,19 +176,21 @@ def _grouped(groups: np.ndarray) -> Any:
 
 
 class OrderedRows:
-    """Rows by their values of each feature, in blocks of features; kept where they take little memory.
+    """Rows by their values of each feature, in blocks of features.
 
     Parameters
     ----------
     table : Table
         The features.
+    kept : bool
+        Keep all blocks where they take little memory, since they are needed several times.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, kept: bool = False) -> None:
         self.table = table
         self._all = np.arange(table.n_columns)
         self._kept = None
-        self._kept = list(self) if table.n_rows * table.n_columns <= _MOST_KEPT else None
+        self._kept = list(self) if kept and table.n_rows * table.n_columns <= _MOST_KEPT else None
 
     def __iter__(self) -> Iterator[Any]:
         """Yield blocks of all features."""
