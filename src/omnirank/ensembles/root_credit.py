@@ -38,8 +38,8 @@ import numpy as np
 from omnirank.data.table import Table
 from omnirank.trees.layout import in_order
 
-# Cells that are ordered at once, and cells of which the order is kept.
-_MOST_CELLS, _MOST_KEPT = 2**13, 2**21
+# Cells that are ordered at once, for one use and for several, and cells of which the order is kept.
+_MOST_CELLS, _MOST_KEPT = (2**13, 2**16), 2**21
 # Columns of which sums are held at once.
 _MOST_COLUMNS = 8
 
@@ -189,6 +189,7 @@ class OrderedRows:
     def __init__(self, table: Table, kept: bool = False) -> None:
         self.table = table
         self._all = np.arange(table.n_columns)
+        self._width = max(1, _MOST_CELLS[kept] // max(table.n_rows, 1))
         self._kept = None
         self._kept = list(self) if kept and table.n_rows * table.n_columns <= _MOST_KEPT else None
 
@@ -201,8 +202,7 @@ class OrderedRows:
         if self._kept is not None and len(features) == len(self._all):
             yield from self._kept
             return
-        width = max(1, _MOST_CELLS // max(self.table.n_rows, 1))
-        for some in np.split(features, range(width, len(features), width)):
+        for some in np.split(features, range(self._width, len(features), self._width)):
             nominal = self.table.is_nominal[some]
             if self.table.is_sparse:
                 yield _of_cells(self.table, some, nominal)

@@ -173,7 +173,8 @@ def credit_at_root(
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
-    rows = rows or OrderedRows(plan.dataset.features)
+    by_features = plan.dataset.target is None or bool(described.features)  # of many columns
+    rows = rows or OrderedRows(plan.dataset.features, kept=by_features)
     n_features = plan.dataset.n_features
     shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
     row, table, by_example, of_themselves = map(np.zeros, shapes)
