@@ -40,25 +40,24 @@ _FEWEST_PARTNERS, _MOST_PRODUCTS, _MOST_CELLS = 64, 2**29, 2**22
 def pair_p_values(rows: OrderedRows, target: np.ndarray, alone: np.ndarray) -> np.ndarray:
     """Return the p value of each feature.
 
-        Parameters
-        ----------
-        rows : OrderedRows
-            The features of the examples.
-        target : ndarray (examples, columns)
-            The clustering columns, weighed and centred.
-        alone : ndarray (features,)
-            What features tell alone: those that tell most are partners where there are too many.
+    Parameters
+    ----------
+    rows : OrderedRows
+        The features of the examples.
+    target : ndarray (examples, columns)
+        The clustering columns, weighed and centred.
+    alone : ndarray (features,)
+        What features tell alone: those that tell most are partners where there are too many.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from omnirank.data.table import Table
-        >>> from omnirank.ensembles.pair_test import pair_p_values
-        >>> from omnirank.ensembles.p_values import SHARES
-    from omnirank.ensembles.root_credit import OrderedRows
-        >>> X = np.random.default_rng(0).normal(size=(200, 3))
-        >>> pair_p_values(OrderedRows(Table.from_numeric(X)), X[:, :1] * X[:, 1:2], np.ones(3)) < 0.05
-        array([ True,  True, False])
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.ensembles.pair_test import pair_p_values
+    >>> from omnirank.ensembles.root_credit import OrderedRows
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> pair_p_values(OrderedRows(Table.from_numeric(X)), X[:, :1] * X[:, 1:2], np.ones(3)) < 0.05
+    array([ True,  True, False])
     """
     n, n_features = rows.table.n_rows, rows.table.n_columns
     ranks = _ranks(target)

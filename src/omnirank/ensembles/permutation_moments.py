@@ -92,7 +92,8 @@ def permutation_moments(rows: OrderedRows, target: np.ndarray, owner: np.ndarray
     Examples
     --------
     >>> import numpy as np
-    >>>     >>> from omnirank.ensembles.permutation_moments import permutation_moments
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.ensembles.permutation_moments import permutation_moments
     >>> from omnirank.ensembles.root_credit import OrderedRows
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]), np.array([-1.5, -0.5, 0.5, 1.5])
     >>> permutation_moments(OrderedRows(Table.from_numeric(X)), y[:, None], np.array([-1]))[0].round(3)
