@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -263,6 +265,21 @@ def test_texts_are_short_and_safe():
     assert len(ranking) == 100
 
 
+def test_importing_the_core_stays_light():
+    # a bare package in place of omnirank's own __init__, which imports the other rooms
+    code = (
+        "import importlib.util, sys, types\n"
+        "bare = types.ModuleType('omnirank')\n"
+        "bare.__path__ = importlib.util.find_spec('omnirank').submodule_search_locations\n"
+        "sys.modules['omnirank'] = bare\n"
+        "import omnirank.core.ranking.comparison, omnirank.core.parallel, omnirank.plots\n"
+        "heavy = {'matplotlib', 'rich', 'numba', 'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 # -- which first features are those of a run with infinitely many trees, and how often that is wrong
 
 
@@ -374,6 +391,11 @@ def test_correlations_agree_with_their_definitions(pair):
     comparison = compare_rankings(ranking(a), ranking(b))
     np.testing.assert_allclose(comparison.kendall, reference.kendall_tau_b(a, b), atol=1e-12)
     np.testing.assert_allclose(comparison.spearman, reference.spearman(a, b), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 5, 60])
+def test_a_ranking_is_exactly_as_itself(n):
+    assert compare_rankings(ranking(range(n)), ranking(range(n))).spearman == 1
 
 
 @given(pairs, st.data())

@@ -41,3 +41,15 @@ def test_bytes_per_cell(monkeypatch, importance, target, most, order):
         tracemalloc.stop()
     # cells of the target are cells, too; of label sets, credit at the root needs them as numbers
     assert peak < most * (X.size + y.size)
+
+
+def test_whole_numbers_are_copied_once():
+    X = np.arange(300_000).reshape(3000, 100)
+    om.Dataset(X[:100])  # imports
+    tracemalloc.start()
+    try:
+        om.Dataset(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * X.size

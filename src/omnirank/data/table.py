@@ -111,7 +111,8 @@ class Table(PickledWithoutCaches):
         wide = values.dtype.kind in "iu" and values.dtype.itemsize == 8
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
-        large = np.flatnonzero((np.abs(values) >= LARGEST_EXACT).any(axis=0)) if wide else ()
+        sides = (values.max(axis=0, initial=0), -values.min(axis=0, initial=0)) if wide else ()  # without a copy
+        large = np.flatnonzero(np.max(sides, axis=0) >= LARGEST_EXACT) if wide else ()
         rounded = frozenset(names[i] for i in large)
         return cls(names, (None,) * n_columns, values, np.empty((n_rows, 0), np.int32), rounded=rounded)
 

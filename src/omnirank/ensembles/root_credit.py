@@ -38,8 +38,8 @@ import numpy as np
 from omnirank.data.table import Table
 from omnirank.trees.layout import in_order
 
-# Cells that are ordered at once, and cells of which the order is kept.
-_MOST_CELLS, _MOST_KEPT = 2**16, 2**21
+# Cells that are ordered at once, for one use and for several, and cells of which the order is kept.
+_MOST_CELLS, _MOST_KEPT = (2**13, 2**16), 2**21
 # Columns of which sums are held at once.
 _MOST_COLUMNS = 8
 
@@ -176,19 +176,22 @@ def _grouped(groups: np.ndarray) -> Any:
 
 
 class OrderedRows:
-    """Rows by their values of each feature, in blocks of features; kept where they take little memory.
+    """Rows by their values of each feature, in blocks of features.
 
     Parameters
     ----------
     table : Table
         The features.
+    kept : bool
+        Keep all blocks where they take little memory, since they are needed several times.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, kept: bool = False) -> None:
         self.table = table
         self._all = np.arange(table.n_columns)
+        self._width = max(1, _MOST_CELLS[kept] // max(table.n_rows, 1))
         self._kept = None
-        self._kept = list(self) if table.n_rows * table.n_columns <= _MOST_KEPT else None
+        self._kept = list(self) if kept and table.n_rows * table.n_columns <= _MOST_KEPT else None
 
     def __iter__(self) -> Iterator[Any]:
         """Yield blocks of all features."""
@@ -199,8 +202,7 @@ class OrderedRows:
         if self._kept is not None and len(features) == len(self._all):
             yield from self._kept
             return
-        width = max(1, _MOST_CELLS // max(self.table.n_rows, 1))
-        for some in np.split(features, range(width, len(features), width)):
+        for some in np.split(features, range(self._width, len(features), self._width)):
             nominal = self.table.is_nominal[some]
             if self.table.is_sparse:
                 yield _of_cells(self.table, some, nominal)

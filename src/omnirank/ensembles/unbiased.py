@@ -173,7 +173,8 @@ def credit_at_root(
     """
     n_variables = plan.columns.n_variables if options.per_target else 0
     groups = np.arange(plan.n_examples) if plan.groups is None else plan.groups
-    rows = rows or OrderedRows(plan.dataset.features)
+    by_features = plan.dataset.target is None or bool(described.features)  # of many columns
+    rows = rows or OrderedRows(plan.dataset.features, kept=by_features)
     n_features = plan.dataset.n_features
     shapes = (n_features,), (n_variables, n_features), (n_features if n_places else 0, n_places), (n_features,)
     row, table, by_example, of_themselves = map(np.zeros, shapes)
@@ -193,7 +194,7 @@ def credit_at_root(
 
 def credit_with_null(plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int) -> RootCredit:
     """Return the credit at the root with its null; where groups are given, or columns large, with what groups add."""
-    rows = OrderedRows(plan.dataset.features)
+    rows = OrderedRows(plan.dataset.features, kept=True)
     credit = credit_at_root(plan, described, options, rows=rows)
     given = plan.groups is not None and plan.dataset.given_groups is not None
     n_cells = sum(len(part.owner) for part in described.tested) * plan.n_examples
@@ -226,7 +227,7 @@ def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarr
         values = np.array([np.bincount(group, column) for column in values.T]).T
         known, weight = known[first], np.bincount(group, weight)
     if plan.groups is not None or len(known) < rows.table.n_rows:
-        rows = OrderedRows(plan.dataset.features.take(known))
+        rows = OrderedRows(plan.dataset.features.take(known), kept=True)
     if plan.groups is None and of_all and (weight == weight[0]).all():
         values /= np.sqrt(weight[0])
     else:

@@ -234,7 +234,9 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> float:
 
     if x.min() == x.max() or y.min() == y.max():
         return math.nan
-    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+    ranks_x, ranks_y = (rankdata(values) - (len(values) + 1) / 2 for values in (x, y))
+    rho = ranks_x @ ranks_y / math.sqrt((ranks_x @ ranks_x) * (ranks_y @ ranks_y))
+    return float(np.clip(rho, -1, 1))
 
 
 def _kendall(x: np.ndarray, y: np.ndarray) -> float:
