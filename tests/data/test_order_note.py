@@ -55,3 +55,11 @@ def test_the_order_is_that_of_the_first_date():
     order = np.random.default_rng(1).permutation(300)
     data = om.Dataset(frame.iloc[order], y[order])
     assert any("in the order of 'day'" in note for note in data.notes)
+
+
+def test_a_date_as_target_is_no_feature_to_order_by():
+    days = pd.date_range("2021-01-01", periods=60).strftime("%Y-%m-%d")
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=60), "day": pd.to_datetime(days)})
+    table = om.Dataset(frame).features
+    assert table.dates == {"day"}
+    assert not table.select([0]).dates

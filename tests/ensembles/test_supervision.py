@@ -118,12 +118,12 @@ def test_bags_are_not_empty_where_few_examples_are_labelled():
 # -- which level wins ----------------------------------------------------------------------------------------
 
 
-@given(seed=st.integers(0, 10**6), n=st.integers(3, 12), shift=st.sampled_from([0.0, 0.1, 0.4]))
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 12), shift=st.sampled_from([0.0, 0.125, 0.375]))
 @draws(60)
 def test_the_winner_is_that_of_the_definition(seed, n, shift):
     rng = np.random.default_rng(seed)
     folds, weights = rng.permutation(np.arange(n) % 3), rng.choice([1.0, 2.0, 0.5], n)
-    losses = {w: rng.random(n).round(1) - shift * (w < 1) for w in (0.0, 0.25, 0.5, 0.75, 1.0)}
+    losses = {w: rng.integers(0, 9, n) / 8 - shift * (w < 1) for w in (0.0, 0.25, 0.5, 0.75, 1.0)}
 
     def of_folds(level):
         return ((np.flatnonzero(folds == fold), losses[level][folds == fold]) for fold in range(3))

@@ -257,12 +257,13 @@ class Table(PickledWithoutCaches):
         columns = np.asarray(columns, dtype=np.intp)
         names = tuple(self.names[i] for i in columns)
         levels = tuple(self.levels[i] for i in columns)
+        dates = self.dates & set(names)
         if self.is_sparse:
-            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], self.dates, self.rounded)
+            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], dates, self.rounded)
         nominal = self.is_nominal[columns]
         slots = self.slots[columns]
         blocks = _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal])
-        return Table(names, levels, *blocks, dates=self.dates, rounded=self.rounded, texts=self.texts)
+        return Table(names, levels, *blocks, dates=dates, rounded=self.rounded, texts=self.texts)
 
     def take(self, rows: Any) -> Table:
         """Return the table of the given rows (slice, mask or indices)."""

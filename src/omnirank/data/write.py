@@ -171,7 +171,8 @@ def _numbers(values: np.ndarray, name: str) -> list[str]:
 def _number(value: float) -> str:
     if value != value:
         return "?"
-    return repr(value).removesuffix(".0")
+    # digits alone beyond 2^53 would read as a whole number that floats round
+    return repr(value).removesuffix(".0") if abs(value) <= LARGEST_EXACT else repr(value)
 
 
 # -- CSV ------------------------------------------------------------------------------------------------

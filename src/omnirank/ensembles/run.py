@@ -24,7 +24,8 @@ from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import SCORES, FeatureScores, ScoreOptions, TreeScorer
 from omnirank.ensembles.supervision import Supervision, ToFit, resolve_level, settled_supervision
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.dealing import DealtRows, deal_rows, scratch_folder
+from omnirank.shards.dealing import DealtRows, deal_rows
+from omnirank.shards.folders import scratch_folder
 from omnirank.shards.samples import AT_ONCE, Samples, row_bytes, samples_within
 
 # n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.

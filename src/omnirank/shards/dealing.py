@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import blocks, on_cluster, run_parallel, worker_count
-from omnirank.core.types import PathLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import recoded_like
 from omnirank.data.table import Table
@@ -101,43 +98,19 @@ class DealtRows:
         for piece in pieces:
             ends, starts = piece.ends[:, group], (piece.ends - _lengths(piece.ends))[:, group]
             try:
-                for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-                    for first in range(start, end, most):
-                        n = min(most, end - first)
-                        records = np.fromfile(piece.path, form, n, offset=first * form.itemsize)
-                        if len(records) < n:
-                            raise DataError(f"{str(piece.path)!r} has been changed during the run")
-                        yield records
+                with piece.path.open("rb", buffering=0) as file:
+                    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+                        for first in range(start, end, most):
+                            file.seek(first * form.itemsize)
+                            yield _read_whole(file, np.empty(min(most, end - first), form))
             except OSError as problem:
                 raise DataError(f"cannot read {str(piece.path)!r}: {problem.strerror or problem}") from None
 
 
-@contextmanager
-def scratch_folder(parent: PathLike | None = None) -> Iterator[Path]:
-    """Yield a new folder for rows, which is removed in the end.
-
-    Parameters
-    ----------
-    parent : str or Path, optional
-        Where it is made; by default where the system has temporary files.
-
-    Examples
-    --------
-    >>> from omnirank.shards.dealing import scratch_folder
-    >>> with scratch_folder() as folder:
-    ...     print(folder.is_dir())
-    True
-    >>> folder.exists()
-    False
-    """
-    try:
-        if parent is not None:
-            Path(parent).mkdir(parents=True, exist_ok=True)
-        made = TemporaryDirectory(prefix="omnirank-rows-", dir=parent, ignore_cleanup_errors=True)
-    except OSError as problem:
-        raise DataError(f"no folder for rows can be made in {str(parent)!r}: {problem.strerror or problem}") from None
-    with made as folder:
-        yield Path(folder)
+def _read_whole(file: Any, records: np.ndarray) -> np.ndarray:
+    if file.readinto(records.view(np.uint8)) != records.nbytes:
+        raise DataError(f"{file.name!r} has been changed during the run")
+    return records
 
 
 def _lengths(ends: np.ndarray) -> np.ndarray:
@@ -205,7 +178,7 @@ def deal_stretch(
                 group[~needed[group]] = -1
                 counts = np.bincount(group[group >= 0], minlength=samples.n_groups)
                 order = np.argsort(group, kind="stable")[table.n_rows - int(counts.sum()) :]
-                packed(table, order, form).tofile(file)
+                _write_whole(file, packed(table, order, form))
                 ends.append(written + np.cumsum(counts)[None, :])
                 written = int(ends[-1][0, -1])
     except OSError as problem:
@@ -214,6 +187,12 @@ def deal_stretch(
             f"{problem.strerror or problem}; scratch names another folder"
         ) from None
     return Piece(path, columns, np.concatenate(ends))
+
+
+def _write_whole(file: Any, records: np.ndarray) -> None:
+    left = memoryview(records.tobytes())
+    while left:
+        left = left[file.write(left) :]
 
 
 def record_form(data: ShardedDataset, columns: Sequence[int] | None = None) -> np.dtype:

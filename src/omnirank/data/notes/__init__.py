@@ -286,7 +286,7 @@ def _suspects_of_one_value(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for rows in (block[:_LEAST_EXAMPLES], block):  # the first rows tell nearly all columns that vary
         part = rows[:, kept]
         part = np.where(part < 0, np.nan, part) if part.dtype.kind == "i" else part
-        low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
+        low, high = np.fmin.reduce(part, axis=0, initial=np.nan), np.fmax.reduce(part, axis=0, initial=np.nan)
         same = ~(high > low)
         kept, value = kept[same], low[same]
     return kept, value
