@@ -17,7 +17,7 @@ from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments import fit, read_plan, read_results, run_plan
 from omnirank.evaluation.experiments.fit import Loaded, load_source
 from omnirank.evaluation.experiments.jobs import jobs_of
-from omnirank.evaluation.experiments.store import sources_hash
+from omnirank.evaluation.experiments.store import own_modules
 from reference.experiment_plans import in_process
 
 RANKER = """
@@ -77,12 +77,14 @@ def plan_of(name, **study):
     }
 
 
-@pytest.mark.parametrize("file", ["ranker.py", "weights.py", "sub/deep.py"])
+@pytest.mark.parametrize(
+    "file", ["ranker.py", "weights.py", "constants.py", "late.py", "sub/deep.py", "__init__.py", "sub/__init__.py"]
+)
 def test_an_edited_module_behind_a_method_gives_its_jobs_other_keys(package, file):
     plan = read_plan(plan_of(package("unused.py", "")))
     before = keys(plan)
-    package("notes.txt", "no code")
-    assert keys(plan) == before
+    package("unused.py", "picture = 2\n")
+    assert keys(plan) == before, "no method imports it"
     text = RANKER.format(package=package("unused.py", "")) if file == "ranker.py" else "base = level = one = shift = 0"
     package(file, textwrap.dedent(text) + "\n# edited\n")
     after = keys(plan)
@@ -146,30 +148,28 @@ def test_an_edited_task_or_measure_gives_all_its_jobs_other_keys(package):
     assert all(after[name] != before[name] for name in ("mine", "univariate"))
 
 
-def test_installed_packages_and_our_own_are_not_read(package, tmp_path, monkeypatch):
+def test_an_edited_module_of_another_folder_gives_its_jobs_other_keys(package, tmp_path, monkeypatch):
+    elsewhere, name = tmp_path / "elsewhere", package("weights.py", "from shared_by_studies import level\n")
+    elsewhere.mkdir()
+    monkeypatch.syspath_prepend(elsewhere)
+    found = []
+    for level in (1, 2):
+        (elsewhere / "shared_by_studies.py").write_text(f"level = {level}\n")
+        found.append(keys(read_plan(plan_of(name))))
+    assert not found[0]["mine"] & found[1]["mine"]
+    assert found[0]["univariate"] == found[1]["univariate"]
+
+
+def test_installed_packages_and_our_own_are_not_read(package, monkeypatch):
     monkeypatch.setitem(sys.modules, "handmade", ModuleType("handmade"))
-    assert not sources_hash(["omnirank.rankers.univariate", "json", "builtins", "handmade", "absent"])
-    assert sources_hash(["joblib"]), "a method may come from an installed package"
-    alone = f"alone_{package('unused.py', '')}"
-    (tmp_path / f"{alone}.py").write_text("one = 1\n")
-    before = sources_hash([alone, "json"])
-    assert before == sources_hash([alone])
-    (tmp_path / "unrelated.py").write_text("one = 1\n")
-    assert sources_hash([alone]) == before
+    name = package("weights.py", "import numpy\nimport json\nimport absent\nfrom sklearn.base import clone\n")
+    assert set(own_modules([f"{name}.weights"])) == {name, f"{name}.weights"}
+    assert not own_modules(["omnirank.rankers.univariate", "json", "builtins", "handmade", "absent"])
+    assert "joblib" in own_modules(["joblib"]), "a method may come from an installed package"
 
 
-def test_what_own_code_imports_counts(package, tmp_path):
-    other, alone = package("unused.py", ""), "alone"
-    helpers = f"helpers_{other}"
-    (tmp_path / helpers).mkdir()
-    (tmp_path / helpers / "far.py").write_text("import alone_beside\n")
-    name = package("ranker.py", f"import numpy, {helpers}.far\n")
-    (tmp_path / f"{alone}_beside.py").write_text("one = 1\n")
-    seen = {sources_hash([f"{name}.ranker"])}
-    (tmp_path / f"{alone}_beside.py").write_text("one = 2\n")
-    seen.add(sources_hash([f"{name}.ranker"]))
-    (tmp_path / helpers / "far.py").write_text("from alone_beside import one\n")
-    seen.add(sources_hash([f"{name}.ranker"]))
-    (tmp_path / helpers / "far.py").rename(tmp_path / helpers / "near.py")
-    seen.add(sources_hash([f"{name}.ranker"]))
-    assert len(seen) == 4
+def test_a_module_that_is_no_python_counts_as_it_is(package):
+    name = package("weights.py", "this is no Python (\n")
+    before = own_modules([f"{name}.weights"])
+    package("weights.py", "nor is (this\n")
+    assert own_modules([f"{name}.weights"]) != before

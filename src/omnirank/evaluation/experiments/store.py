@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -399,26 +400,20 @@ def code_version() -> str:
 
 def _package_hash() -> str:
     package = Path(__file__).resolve().parents[2]
-    paths = [path.relative_to(package) for path in package.glob("*/**/*.py")]
-    return _hash_of_files(package, [path for path in paths if path.parts[0] not in _WITHOUT_RESULTS], 8)
-
-
-def _hash_of_files(folder: Path, files: Iterable[Path], n_bytes: int) -> str:
-    digest = hashlib.blake2b(digest_size=n_bytes)
-    for file in sorted(files):
-        content = (folder / file).read_bytes()
-        digest.update(f"{file.as_posix()} {len(content)};".encode())
-        digest.update(content)
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(package.glob("*/**/*.py")):
+        place = path.relative_to(package)
+        if place.parts[0] not in _WITHOUT_RESULTS:
+            digest.update(place.as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 # -- code of users --------------------------------------------------------------------------------
 
 
-def sources_hash(modules: Iterable[str]) -> str:
-    """Return a hash of the users' code behind modules; "" where all of them are omnirank's.
-
-    Of a package all modules count, and so do packages and modules that these import by name, if they are not installed.
+def sources_hash(roots: Sequence[str]) -> str:
+    """Return a hash of the files of `own_modules`; "" where there are none.
 
     Examples
     --------
@@ -426,42 +421,84 @@ def sources_hash(modules: Iterable[str]) -> str:
     >>> sources_hash(["omnirank.rankers.univariate"])
     ''
     """
-    waiting = {name.partition(".")[0]: True for name in modules}
-    hashes: dict[str, str] = {}
+    modules = own_modules(roots)
+    digest = hashlib.blake2b(digest_size=16)
+    for name, content in sorted(modules.items()):
+        digest.update(f"{name} {len(content)};".encode())
+        digest.update(content)
+    return digest.hexdigest() if modules else ""
+
+
+def own_modules(roots: Sequence[str]) -> dict[str, bytes]:
+    """Return the content of modules and of all that they import, by name; the code is read, not run.
+
+    Left out are omnirank, the standard library, and installed packages other than those of the roots. Imports by names
+    that are computed are not seen.
+    """
+    tops = {root.partition(".")[0] for root in roots}
+    modules: dict[str, bytes] = {}
+    waiting, seen = list(roots), set(roots)
     while waiting:
-        name, is_root = waiting.popitem()
-        hashes[name] = ""
-        for folder, files in _files_of_package(name):
-            is_own = not _INSTALLED & set(folder.parts)
-            if is_own or is_root:
-                hashes[name] += _hash_of_files(folder, files, 16)
-            if is_own:
-                imported = {top for file in files for top in _imported((folder / file).read_bytes())}
-                waiting |= dict.fromkeys(imported - hashes.keys() - waiting.keys(), False)
-    return "-".join(hashes[name] for name in sorted(hashes) if hashes[name])
+        name = waiting.pop()
+        spec = _spec(name, tops)
+        if spec is None:
+            continue
+        package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
+        imported = {name.rpartition(".")[0]} - {""}
+        if spec.origin is not None and Path(spec.origin).is_file():  # a folder without __init__.py has none
+            modules[name] = Path(spec.origin).read_bytes()
+            imported |= {_absolute(one, level, package) for one, level in _imports(modules[name])}
+        waiting += imported - seen
+        seen |= imported
+    return modules
 
 
-def _files_of_package(name: str) -> Iterator[tuple[Path, list[Path]]]:
+def _spec(name: str, tops: set[str]) -> ModuleSpec | None:
+    """Where a module is, if it is a user's; nothing is imported."""
+    top, *rest = name.split(".")
+    if top == "omnirank" or top in sys.stdlib_module_names:
+        return None
     try:
-        spec = None if name == "omnirank" or name in sys.stdlib_module_names else find_spec(name)
+        spec = find_spec(top)
     except ValueError:  # a script, or a module made by hand
-        spec = None
-    if spec is None:
-        return
-    for place in spec.submodule_search_locations or ():
-        yield Path(place), [path.relative_to(place) for path in Path(place).rglob("*.py")]
-    if spec.submodule_search_locations is None:
-        own = Path(str(spec.origin))
-        yield own.parent, [Path(own.name)]
+        return None
+    if spec is None or (top not in tops and _is_installed(spec)):
+        return None
+    for part in rest:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        top = f"{top}.{part}"
+        spec = PathFinder.find_spec(top, spec.submodule_search_locations)
+    return spec
+
+
+def _is_installed(spec: ModuleSpec) -> bool:
+    places = (spec.origin or "", *(spec.submodule_search_locations or ()))
+    return any(_INSTALLED & set(Path(place).parts) for place in places)
 
 
 @lru_cache(maxsize=1000)
-def _imported(content: bytes) -> set[str]:
-    """The packages that code imports; the code is read, not run."""
+def _imports(content: bytes) -> list[tuple[str, int]]:
+    """The names that code imports, each with its number of leading dots."""
     try:
-        nodes = [*ast.walk(ast.parse(content))]
+        tree = ast.parse(content)
     except (SyntaxError, ValueError):  # a compiled module
-        return set()
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
-    return {name.partition(".")[0] for name in names}
+        return []
+    return list(dict.fromkeys(one for node in ast.walk(tree) for one in _imported(node)))
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, int]]:
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, 0) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        start = node.module or ""
+        yield start, node.level
+        # what is imported from a package may be a module of it
+        yield from (((f"{start}.{alias.name}").lstrip("."), node.level) for alias in node.names)
+
+
+def _absolute(name: str, level: int, package: str) -> str:
+    if not level:
+        return name
+    start = package.split(".")
+    return ".".join(filter(None, [*start[: len(start) - level + 1], name]))
