@@ -89,7 +89,7 @@ def test_any_parameters_in_their_domain_give_what_they_say(data, task, seed):
     n_features = made.n_features
     assert counts_of(relevance) == {role: options.get(f"n_{role}", 0) for role in ROLES}
     assert made.features.is_nominal.sum() == round(options["share_nominal"] * n_features)
-    assert made.features.n_missing == round(options["missing_features"] * n * n_features)
+    assert made.features.n_missing == round(options["missing_features"] * (n * n_features))
     if task == "clustering":
         assert made.target is None
         return

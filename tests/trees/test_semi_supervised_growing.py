@@ -69,6 +69,7 @@ def few_labels(rng, task, n, share=0.5):
     return data.hide_labels(hidden)
 
 
+@pytest.mark.filterwarnings("ignore:no split is admissible")
 @pytest.mark.every(16)
 @pytest.mark.parametrize("w", LEVELS)
 @pytest.mark.parametrize("task", ensembles_cases.TASKS)

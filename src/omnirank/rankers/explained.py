@@ -467,9 +467,9 @@ def _pairs(
     else:
         line = _centred_common(np.repeat(x, len(part), axis=1), weight, common)
         spread = (weight * line**2).sum(axis=0)
-        means = np.full(len(part), 2)  # a line that does not vary is not doubtful
+        means = 1 + (spread > 0)
         sums, divisors = (of_column * line[:, owner] * cells).sum(axis=0)[None], spread[None, owner]
-    explained = (sums**2 / np.where(divisors > 0, divisors, 1.0)).sum(axis=0)
+    explained = np.where(divisors > 0, sums**2 / np.where(divisors > 0, divisors, 1.0), 0.0).sum(axis=0)
     explained = np.where(means > 1, np.add.reduceat(explained, starts), 0.0)
     return Moments(explained, impurity, means, known, (impurity > 0).astype(np.float64))
 
