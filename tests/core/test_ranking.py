@@ -163,7 +163,7 @@ def test_impossible_rankings_are_refused(arguments, error, message):
     ("others", "message"),
     [
         ({"standard_errors": [-1.0]}, "standard error of feature 'x0' is -1: it must not be negative"),
-        ({"p_values": [1.5]}, "p value of feature 'x0' is 1.5: it must not lie outside of 0 to 1"),
+        ({"p_values": [1.5]}, "p value of feature 'x0' is 1.5: it must lie between 0 and 1"),
         ({"task": 3}, "task of a ranking must be a string"),
         ({"parameters": [1]}, "must be a mapping"),
         ({"parameters": {"base": object()}}, r"parameters\['base'\] is of type object"),

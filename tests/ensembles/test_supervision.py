@@ -288,7 +288,7 @@ def test_where_nothing_beats_a_constant_unlabelled_examples_are_ignored():
     assert best_level([1.0, 0.5, 0.0], fold, np.ones(20)).level == 0
     chosen = best_level([1.0, 0.5, 0.0], fold, np.ones(20), constant=1.0)
     assert chosen.level == 1
-    assert "1 of a constant prediction" in chosen.reason
+    assert "1 for a constant prediction" in chosen.reason
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6))
     y = np.exp(3 * rng.normal(size=200) + 0.3 * X[:, 0])

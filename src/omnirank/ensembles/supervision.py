@@ -18,6 +18,7 @@ from omnirank.core.parameters import TEXT, Domain, check, check_weights, choice,
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
+from omnirank.data.notes import caller_outside
 from omnirank.data.resampling import dealt_folds
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.scores import mean_scores
@@ -45,6 +46,8 @@ _MOST_TREES = 10
 _EQUAL = 1e-9
 # Keeps the stream that deals folds apart from those of trees.
 _FOLDS_KEY = 2**31
+# Rows of which the losses of a constant prediction are computed at once.
+_ROWS_AT_ONCE = 1000
 # Choosing that is expected to take longer is announced.
 _LONG_SECONDS = 30.0
 
@@ -254,7 +257,7 @@ class _Comparison:
         if before > self.n_folds and left > _LONG_SECONDS and not self._announced:
             self._announced, avoided = True, setting("supervision", 1)
             text = f"choosing the level of supervision takes up to {left:.0f} s more; {avoided} avoids it"
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warnings.warn(text, UserWarning, stacklevel=caller_outside())
         self._last = now
 
 
@@ -290,11 +293,20 @@ def _by_loss(compared: _Comparison, columns: PrototypeColumns) -> Supervision:
         for rows, means in compared.predicted(level):
             yield rows, squared_losses(columns, rows, clustering, means)
 
-    cells = columns.dense()
-    mean = np.nansum(cells, axis=0, keepdims=True) / np.maximum((~np.isnan(cells)).sum(axis=0), 1)
-    rows = np.arange(len(compared.weight))
-    constant = np.concatenate([squared_losses(columns, rows[i : i + 1000], clustering, mean) for i in rows[::1000]])
-    return best_level(compared.levels, losses, compared.weight, float(np.average(constant, weights=compared.weight)))
+    return best_level(compared.levels, losses, compared.weight, _constant_loss(columns, clustering, compared.weight))
+
+
+def _constant_loss(columns: PrototypeColumns, clustering: ClusteringColumns, weight: np.ndarray) -> float:
+    """Return the mean loss of the mean of the known values; some rows of label sets are dense at a time."""
+    rows = np.arange(len(weight))
+    blocks = np.split(rows, range(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE))
+    sums = np.zeros((2, columns.n_columns))
+    for block in blocks:
+        cells = columns.matrix[block].toarray() if columns.is_sparse else columns.matrix[block]
+        sums += [weight[block] @ np.nan_to_num(cells), weight[block] @ ~np.isnan(cells)]
+    mean = sums[:1] / np.where(sums[1] > 0, sums[1], 1.0)
+    losses = np.concatenate([squared_losses(columns, block, clustering, mean) for block in blocks])
+    return float(np.average(losses, weights=weight))
 
 
 def best_level(
@@ -349,7 +361,7 @@ def best_level(
         gain, noise = _gain(complete[best], complete[1.0], weight)
         errors_of_both = f"error {curve[best]:.3g} with, {without}, standard error of the difference {noise:.2g}"
         if curve[best] >= constant:
-            errors_of_both += f", {constant:.3g} of a constant prediction"
+            errors_of_both += f", {constant:.3g} for a constant prediction"
         elif gain > noise:
             return Supervision(best, f"unlabelled examples helped ({errors_of_both})", curve)
         reason = f"unlabelled examples did not clearly help ({errors_of_both}), so they were ignored"

@@ -72,8 +72,8 @@ def _one_per_feature(values: Any, what: str, names: tuple[str, ...], one: str = 
     if array.shape != (len(names),):
         raise DataError(f"{what} of shape {array.shape} for {counted(len(names), 'feature')}")
     for i in np.flatnonzero((array < 0) | (array > most))[:1] if one else ():
-        must = "be negative" if most == np.inf else f"lie outside of 0 to {most:g}"
-        raise DataError(f"the {one} of feature {names[i]!r} is {array[i]:g}: it must not {must}")
+        must = "must not be negative" if most == np.inf else f"must lie between 0 and {most:g}"
+        raise DataError(f"the {one} of feature {names[i]!r} is {array[i]:g}: it {must}")
     return array
 
 
@@ -531,7 +531,7 @@ def _check_agreement(a: Ranking, b: Ranking, amount: str | None) -> None:
         if getattr(a, what) != getattr(b, what):
             raise _refusal(f"the {what} is {getattr(a, what)!r} in one and {getattr(b, what)!r} in the other")
     if a.names != b.names:
-        raise _refusal("the feature names differ")
+        raise _refusal(f"the feature names differ{_first_difference(a.names, b.names)}")
     if a.fingerprint is None or b.fingerprint is None:
         raise _refusal("it is not known on which data they were computed (no fingerprint)")
     if a.fingerprint != b.fingerprint:
@@ -542,6 +542,13 @@ def _check_agreement(a: Ranking, b: Ranking, amount: str | None) -> None:
         one, other = a.parameters[key], b.parameters[key]
         if one != other:
             raise _refusal(f"the parameter {key!r} is {one!r} in one and {other!r} in the other")
+
+
+def _first_difference(a: tuple[str, ...], b: tuple[str, ...]) -> str:
+    if len(a) != len(b):
+        return f": {counted(len(a), 'feature')} in one and {len(b)} in the other"
+    i = next(i for i, (left, right) in enumerate(zip(a, b, strict=True)) if left != right)
+    return f": feature {i + 1} is {a[i]!r} in one and {b[i]!r} in the other"
 
 
 def _merged_state(a: Accumulator | None, b: Accumulator | None, problem: str) -> Accumulator:
