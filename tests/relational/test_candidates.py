@@ -201,7 +201,16 @@ def test_aggregates_that_are_named_are_told_from_those_of_the_preset():
 
 def test_a_column_with_missing_cells_also_tells_where_it_is_known():
     base = database({"a": ["a0", "a1"]}, relation("a", "x", [thing("id", "a"), number("x")], [(0, 1.0)]))
-    assert names(base, ("a",), lookahead=1) == ["x", "count(x)"]
+    found = candidates(base, ("a",), (), Bias(lookahead=1))
+    assert [(f.name, f.sentence) for f in found] == [("x", "its x"), ("count(x)", "whether its x is known")]
+
+
+def test_rows_that_refer_to_rows_of_their_table_are_called_by_the_column():
+    parts = [thing("id", "staff"), thing("boss_id", "staff")]
+    base = database({"staff": ["ana", "bob", "eva"]}, relation("staff", "boss_id", parts, [(1, 0), (2, 0)]))
+    found = {f.name: f.sentence for f in candidates(base, ("staff",), (), Bias(lookahead=2))}
+    assert found["count(staff[boss])"] == "number of its staff[boss]"
+    assert found["count(boss)"] == "whether its boss is known"
 
 
 def test_counts_of_aggregated_numbers_are_left_out():

@@ -135,4 +135,4 @@ def test_what_notes_say_is_warned_of_once():
         warnings.simplefilter("always")
         warn_about(data)
         warn_about(data.take([0, 1]))
-    assert [(w.category, str(w.message)) for w in told] == [(DataWarning, "feature 't_x' holds one value only")]
+    assert [(w.category, str(w.message)) for w in told] == [(DataWarning, "feature 't.x' holds one value only")]

@@ -83,6 +83,10 @@ def test_columns_called_like_keys_are_told():
     data = R.from_frames({"a": frame}, target="a", keys={"a.user_id": "user"})
     assert data.database.relations["a_user_id"].components[1].type == "user"
     assert any("refers to 'user', which is no table" in note for note in data.notes)
+    lines = pd.DataFrame({"order": [1, 1, 2], "line": [1, 2, 1]})  # without an identifier of its own
+    frames = {"a": frame, "lines": lines, "returns": pd.DataFrame({"order": [1], "line": [2]})}
+    assert any("keys={'returns.line': 'line'} takes" in note for note in R.from_frames(frames, target="a").notes)
+    R.from_frames(frames, target="a", keys={"returns.line": "line"})
 
 
 def test_numbers_and_dates_as_text_are_recognised_and_told():
@@ -149,7 +153,8 @@ def test_traps_are_told():
         ),
     }
     notes = "\n".join(R.from_frames(frames, target="drugs.active").notes)
-    assert "feature 'drugs_act' predicts the target 'active' (nearly) perfectly" in notes
+    assert "feature 'drugs.act' predicts the target 'active' (nearly) perfectly" in notes
+    assert "leave it out (exclude=['drugs.act'])" in notes
     assert "logp" not in notes
     assert "column atoms.code holds another value in (nearly) every row: identifiers? exclude=['atoms.code']" in notes
     assert "column atoms.same holds one value only" in notes

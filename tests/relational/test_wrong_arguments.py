@@ -139,6 +139,15 @@ def test_a_column_of_other_things_is_named_once():
     assert str(found.value).startswith("column 'spent' of table 'visit' holds a list in row 0")
 
 
+def test_what_is_said_of_a_reference_to_several_columns_is_a_call_that_works():
+    frames = {"shop": SHOPS, "line": VISITS.rename(columns={"id": "nr"}), "back": VISITS.rename(columns={"id": "nr"})}
+    keys = {("back", ("shop_id", "nr")): "line"}
+    with pytest.raises(DataError, match=r"not known: give keys=\{'line': \['shop_id', 'nr'\]\}"):
+        RelationalDataset.from_frames(frames, target="shop.left", keys=keys)
+    data = RelationalDataset.from_frames(frames, target="shop.left", keys=keys | {"line": ["shop_id", "nr"]})
+    assert data.schema.tables["back"].foreign_keys[0].columns == ("shop_id", "nr")
+
+
 LEARNERS = [
     (RelationalTree, "left"),
     (RelationalForest, "left"),
@@ -190,6 +199,9 @@ def test_a_target_without_a_known_value_is_told_from_no_target():
         RelationalForest().fit(unknown)
     with pytest.raises(DataError, match="needs a target"):
         RelationalForest().fit(shops(target="shop"))
+    for maker in (RelationalForest, RelationalRanker):
+        with pytest.raises(DataError, match="no examples: the table of the target is empty"):
+            maker().fit(shops().take([]))
 
 
 ONE_TABLE = {

@@ -211,7 +211,8 @@ class _Guess:
                     continue
                 called = next((other for other in schema.tables if other != name and _same_thing(column, other)), None)
                 if (called or _CALLED_KEY.search(_plain(column))) and _may_be_key(self.tables[name][column]):
-                    said = setting("keys", {f"{name}.{column}": called or _stem(column) or "object"})
+                    kind = _stem(column) or _plain(column)  # a table that is called so has no identifier
+                    said = setting("keys", {f"{name}.{column}": "object" if kind in schema.tables else kind})
                     why, advice = self._almost(name, column, schema) or ("", f"{said} takes its values as objects")
                     notes.append(f"column {name}.{column} {CALLED_LIKE_KEY}{why}, and is taken as a value: {advice}")
         return notes
@@ -321,10 +322,11 @@ def _check_references(schema: Schema) -> None:
                 continue
             identifier = key.references or other.primary_key
             if not identifier or identifier == ROWS or len(identifier) != len(key.columns):
-                known = ", ".join(identifier) or "not known"
+                known, names = ", ".join(identifier) or "not known", list(key.columns)
+                given = (names if len(names) > 1 else names[0]) if {*names} <= {*other.columns} else "column"
                 raise DataError(
                     f"{table.name}.{key.columns[0]} refers to table {key.table!r}, whose identifier is {known}: "
-                    f"give {setting('keys', {key.table: 'column'})}"
+                    f"give {setting('keys', {key.table: given})}"
                 )
 
 

@@ -110,6 +110,8 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
         whole = check_relational(X, name)
         if y is not None:
             raise ParameterError(_OWN_TARGET)
+        if not whole.n_examples:
+            raise DataError(f"{whole.name!r} has no examples: the table of the target is empty")
         if not self._may_cluster:
             whole.require_target(name)
         if whole.target is not None and whole.task not in self.supported_tasks:

@@ -300,7 +300,9 @@ def _labels(database: Database) -> dict[tuple[str, int], str]:
 def _short(relation: Relation, position: int) -> str:
     if _is_own(relation, position) and relation.column is not None:
         return _plain(relation.components[-1]) if len(relation.components) == 2 else relation.column
-    return relation.table
+    # back along a link of a table to itself, its rows are not those that one comes from
+    is_kin = relation.components[position].type == relation.table
+    return f"{relation.table}[{_place_name(relation, position)}]" if is_kin else relation.table
 
 
 def _plain(component: Component) -> str:
@@ -414,6 +416,8 @@ class PathWords:
         values = feature.variable is not None and self.variables[feature.variable].kind != "object"
         if aggregate == "count_unique" and values:
             return f"number of different values of {self._things(start, last, feature)}"
+        if aggregate == "count" and _is_own(self._relations[last], self.path[last].given[0]):  # one value, or none
+            return f"whether {self._things(start, last, feature)} is known"
         return f"{_WORDS[aggregate]} {self._bare(start, last, feature)}"
 
     def _bare(self, start: int, end: int, feature: Feature) -> str:

@@ -174,7 +174,7 @@ class RelationalRemarks:
         if self._found is None:
             relations = [r for r in dataset.database.relations.values() if (dataset.modes or {}).get(r.name, True)]
             others = [relation for relation in relations if relation.name not in self.columns]
-            own = {r.name: self.columns[r.name] for r in relations if r.name in self.columns}
+            own = {_column_name(r): self.columns[r.name] for r in relations if r.name in self.columns}
             traps = (*self._own_notes(own), *_other_notes(others), *_text_notes(relations))
             self._found = (*_link_notes(dataset, self.of_reader), *traps)
         return (*(self.doubts if dataset.target is not None and not task_is_sure else ()), *self._found)
@@ -185,7 +185,7 @@ class RelationalRemarks:
             return ()
         cells = list(columns.values())
         table = Table.from_columns(columns, [c.cells for c in cells], [c.levels for c in cells])
-        return trap_notes(find_traps(table, self.target))
+        return trap_notes(find_traps(table, self.target), of_tables=True)
 
 
 def unreached_tables(dataset: RelationalDataset) -> list[str]:

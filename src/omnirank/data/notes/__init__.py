@@ -224,8 +224,10 @@ def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
     return tuple(sorted(found.values(), key=lambda trap: order.index(trap.kind)))
 
 
-def trap_notes(traps: Sequence[Trap], from_file: bool = False) -> tuple[str, ...]:
-    """Return one sentence for each kind of trap, with the argument of `omnirank.load` that leaves the features out.
+def trap_notes(traps: Sequence[Trap], from_file: bool = False, of_tables: bool = False) -> tuple[str, ...]:
+    """Return one sentence for each kind of trap, with the argument that leaves the features out.
+
+    That of `omnirank.load`, or of relational data, where columns are named with their tables.
 
     Examples
     --------
@@ -241,8 +243,9 @@ def trap_notes(traps: Sequence[Trap], from_file: bool = False) -> tuple[str, ...
         if mine:
             text = _NUMBERS.sub(r"\1" if len(mine) == 1 else r"\2", text).replace("<>", mine[0].detail)
             names = [trap.feature for trap in mine]
-            if from_file and len(names) <= _MOST_NAMED:
+            if (from_file or of_tables) and len(names) <= _MOST_NAMED:
                 role = setting(_ROLE_OF.get(name, "ignore"), names[0] if len(names) == 1 else names)
+                role = setting("exclude", names) if of_tables else role
                 text = _OUT.sub(rf"\g<0> ({role})".replace("\\", "\\\\").replace("\\\\g", "\\g"), text)
             notes.append(f"{_listed(names)} {text}")
     return tuple(notes)
