@@ -4,8 +4,8 @@
 
 FACTS is the folder of `relational.py`; ``movies`` is the sample. Appends to studies/results/relational_few_labels.csv:
 accuracy and AUC of 30 bagged trees on the test part of three folds, with this many labels in the training part; and to
-relational_left_out.csv: rank and Pearson correlations over relations of the Genie3 and unbiased scores of 30 trees with
-the growth of the squared error on the other half once forests are refitted without a relation.
+relational_left_out.csv: rank and Pearson correlations over relations of the Genie3, unbiased and permutation scores of
+30 trees with the growth of the squared error on the other half once forests are refitted without a relation.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from relational import FIGURES, LONGEST, from_facts
 
 TREES = 30
 LEVELS = (1, 0.75, 0.5, 0.25, "auto")
+SCORES = ("genie3", "unbiased", "permutation")
 
 
 def few_labels(name, data, draws):
@@ -65,18 +66,17 @@ def left_out(name, data, draws):
             part, rest = data.take(train), data.take(test)
             shared = {"n_trees": TREES, "max_path_length": longest, "random_state": seed, "n_jobs": 1}
             fitted, seconds = {}, {}
-            for score in ("unbiased", "genie3"):
+            for score in SCORES:
                 start = time.process_time()
                 fitted[score] = RelationalRanker(score, **shared).fit(part)
                 seconds[score] = time.process_time() - start
             before, start = error(fitted["genie3"].model_, rest, y[test]), time.process_time()
             without = [RelationalForest(modes=dict(data.modes or {}) | {one: ()}, **shared).fit(part) for one in names]
             losses = [error(model, rest, y[test]) - before for model in without]
-            scores = [fitted[score].rankings_["relation"].scores for score in ("genie3", "unbiased")]
+            scores = [fitted[score].rankings_["relation"].scores for score in SCORES]
             ranks = [spearmanr(own, losses)[0] for own in scores]
             linear = [np.corrcoef(own, losses)[0, 1] for own in scores]
-            times = seconds["genie3"], seconds["unbiased"], time.process_time() - start
-            yield name, seed, k, *ranks, *linear, len(names), *times
+            yield name, seed, k, *ranks, *linear, len(names), *seconds.values(), time.process_time() - start
 
 
 if __name__ == "__main__":
