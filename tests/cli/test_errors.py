@@ -118,7 +118,9 @@ ERRORS = [
     ("select t.csv -t kind -o o.txt", "the ending must be one of .arff, .arff.gz, .csv"),
     # select, stability, evaluate
     ("stability t.csv -t kind --resamples 2", "--resamples 2"),
-    (EVALUATE, "give either --ranking FILE or --method NAME"),
+    (EVALUATE + "-r r.csv -m univariate", "give either --ranking FILE or --method NAME"),
+    ("stability " + SHOP, "this command reads one file, and 'shop' holds several tables: omnirank features makes one"),
+    ("fit " + SHOP + "-o m.omr", "this command reads one file, and 'shop' holds several tables"),
     (EVALUATE + "-m univariate --test x.csv --folds 3", "give either --test FILE or --folds K"),
     (EVALUATE + "-m univariate --folds 99", "--folds 99: choose a whole number from 2 to 30 (the number of examples)"),
     (EVALUATE + "-m genie3 --folds 3 --labelled 21", "--labelled 21: "),

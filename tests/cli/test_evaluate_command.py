@@ -108,3 +108,16 @@ def test_parts_are_described(folder, parts):
 def test_what_parts_cannot(parts, options, name):
     said = run(*parts, "--method", "univariate", *options, code=2).stderr
     assert f"{name} needs all examples in memory: rank the training examples" in said
+
+
+def test_test_examples_that_are_training_examples_have_a_warning(folder):
+    command = ("evaluate", folder / "train.csv", "--target", "y", "--method", "univariate", "--test")
+    assert (
+        run(*command, folder / "train.csv").stderr.count("warning: 100 % of the test examples are also training") == 1
+    )
+    assert "also training" not in run(*command, folder / "test.csv").stderr
+
+
+def test_without_ranking_and_method_the_default_is_judged(folder):
+    command = ("evaluate", folder / "train.csv", "--target", "y", "--folds", 3)
+    assert rows(*command) == rows(*command, "--method", "unbiased")

@@ -106,3 +106,15 @@ def test_table_is_that_of_the_library(data, tmp_path):
     printed = rows(*arguments)
     assert list(printed[0]) == list(found.to_frame().columns)
     assert len(printed) == 7
+
+
+def test_few_columns_are_printed_for_many_features(tmp_path):
+    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 101))).add_prefix("x").to_csv(
+        tmp_path / "wide.csv", index=False
+    )
+    text = run(
+        "stability", tmp_path / "wide.csv", "--target", "last", "--method", "univariate", "--resamples", 5
+    ).stdout
+    assert "top 16" in text
+    assert "top 32" not in text
+    assert "top_64" in rows("stability", tmp_path / "wide.csv", "-t", "last", "-m", "univariate", "--resamples", 5)[0]

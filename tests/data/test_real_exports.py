@@ -195,6 +195,48 @@ def test_units_in_cells_are_no_categories_silently(write, unit):
     assert not om.load(path, units="drop").features.is_nominal.any()
 
 
+def test_titles_of_several_cells(write):
+    table = "site,pH,Cd,Zn,kind\nA1,7.1,1,2,a\nA2,6.9,2,3,b\nA3,7.0,3,1,a\n"
+    error, data = cured(write("Lakes,2024,Anna,,\nexported,12.3.2025,,,\n" + table), ignore="site")
+    assert error.cure == {"skip": 2}
+    assert data.feature_names == ("pH", "Cd", "Zn", "kind")
+    error = "the row below the names looks like units or more names"  # groups of columns are no titles
+    with pytest.raises(FileFormatError, match=error):
+        om.load(write("site,water,,metals,\n,pH,T,Cd,Zn\nA1,7.1,1,2,3\nA2,6.9,2,3,4\n"))
+
+
+@pytest.mark.parametrize(
+    ("below", "n"),
+    [
+        ("Mean,7.0,2\nn = 3,,\n", 2),
+        ("Total,21,6\n", 1),
+        (",,\nSource: Agency of the Environment,,\n", 1),
+        ("Min,6.9,1\nMax,7.1,3\nSD,0.1,1\n", 3),
+        ("Max,7.0,2\n", 0),
+        ("A4,7.0,2\n", 0),
+        ("mean 4,7.0,2\n", 0),
+    ],
+)
+def test_sums_and_remarks_below_the_table(write, below, n):
+    path = write("site,pH,Cd\nA1,7.1,1\nA2,6.9,2\nA3,7.0,3\n" + below)
+    if not n:
+        assert om.load(path).n_examples == 4
+        return
+    error, data = cured(path, key="site")
+    assert error.cure == {"footer": n}
+    assert data.n_examples == 3
+    assert data.features.numeric.max() == 7.1
+
+
+def test_rows_below_the_table_may_be_data(write):
+    path = write("stat,pH\nmin,7.1\nmean,6.9\nmax,7\nsum,21\n")
+    assert om.load(path).n_examples == 4  # all rows are called so
+    path = write("stat,pH\nA1,7.1\nmean,6.9\n")
+    assert om.load(path, footer=0).n_examples == 2
+    with pytest.raises(FileFormatError, match="no row of data"):
+        om.load(path, footer=2)
+
+
 def test_titles_and_units(write):
     text = "Lake survey\nStation:,Bled\n\nsite,temp,depth\n,°C,m\na,17.5,2\nb,16.1,3\nc,15.2,4\n"
     error, data = cured(write(text), ignore="site")

@@ -52,6 +52,34 @@ def test_near_copies_have_a_note_and_no_warning():
     assert notes(others) == ("feature 'none' holds one value only",)
 
 
+def test_values_that_repeat_a_few_times_have_a_hint_to_groups_and_no_warning(tmp_path):
+    subject = np.repeat(np.arange(N // 4 + 1), 4)[:N]
+    frame = noise(p=2).assign(
+        subject=[f"S{i}" for i in subject], town=[f"T{i}" for i in subject], colour=["red", "blue"] * (N // 2)
+    )
+    frame["Patient No"] = (subject * 7919.0) % 61
+    told = notes(frame, classes())
+    assert len(told) == 1
+    assert told[0].startswith("features 'subject' and 'Patient No' have few examples for each value: if examples of")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        om.make_ranker("univariate").fit(om.Dataset(frame, classes()))
+    frame[["subject", "colour"]].assign(y=classes()).to_csv(tmp_path / "a.csv", index=False)
+    told = om.load(tmp_path / "a.csv", "y").notes
+    assert told[-1].endswith("(repeated measurements), choose it as groups (groups='subject')")
+    assert not any("repeated" in text for text in om.load(tmp_path / "a.csv", "y", groups="subject").notes)
+
+
+def test_a_table_with_genes_in_rows_has_a_hint_to_transpose_it():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(600, 12))).add_prefix("s")
+    frame.insert(0, "gene", [f"ENSG{i:04}" for i in range(600)])
+    hint = "if rows are features, such as genes, transpose the table"
+    assert hint in notes(frame)[-1]
+    assert not any(
+        hint in text for text in (*notes(frame[:100]), *notes(frame, [0, 1] * 300), *notes(frame[frame.columns[1:]]))
+    )
+
+
 def test_plain_data_have_no_notes():
     assert notes(noise(), classes()) == ()
     assert notes(noise(), rng().normal(size=N)) == ()

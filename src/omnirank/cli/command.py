@@ -50,6 +50,7 @@ class Command(TyperCommand):
             with warnings.catch_warnings(), compiling_notes():
                 warnings.showwarning = _warning_printer()
                 warnings.simplefilter("ignore", DataWarning)  # commands print the notes of their data
+                warnings.filterwarnings("default", ".*(training examples|not read)", DataWarning)  # no notes
                 return super().invoke(ctx)
         except (OmnirankError, OSError) as error:
             if os.environ.get("OMNIRANK_TRACEBACK") == "1" or getattr(error, "errno", 0) == errno.EPIPE:

@@ -25,12 +25,13 @@ Measured = dict[int, dict[str, float]]
 _FOLDS = 10
 _RANDOM = 10
 _SHOWN_MEASURES = 3
+_METHOD = "Instead: method that ranks the training examples (default: unbiased)."
 
 
 def evaluate(
     ctx: typer.Context,
     ranking: Annotated[Path | None, option("--ranking -r FILE", "The ranking, .json or .csv.")] = None,
-    method: Annotated[str | None, option("--method -m NAME", "Instead: method that ranks training examples.")] = None,
+    method: Annotated[str | None, option("--method -m NAME", _METHOD)] = None,
     parameters: options.Set = None,
     test: Annotated[Path | None, option("--test FILE", "Test examples; DATA are then the training examples.")] = None,
     folds: Annotated[int | None, option("--folds K", "Folds of a cross-validation (default: 10).", min=2)] = None,
@@ -67,7 +68,7 @@ def evaluate(
         _evaluate_relational(data, options.assignments(parameters), fold_file or folds or _FOLDS, seed, jobs, csv)
         return
     refuse({"--fold-file": fold_file}, "is for several tables")
-    if (ranking is None) == (method is None):
+    if ranking is not None and method is not None:
         raise ParameterError("give either --ranking FILE or --method NAME")
     if ranking is None:
         settings = {"random_state": seed, "n_jobs": jobs, "supervision": supervision}
@@ -79,7 +80,7 @@ def evaluate(
     note(*data_notes(data))
     judging = {"n_neighbors": evaluate_counts(neighbors or None, data.task), "top": top, "n_jobs": jobs}
     if isinstance(data, ShardedDataset):
-        in_memory = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and method}
+        in_memory = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and ranking is None}
         reason = "needs all examples in memory: rank the training examples (omnirank rank), then give --ranking"
         refuse(in_memory, f"{reason} and --test")
         _evaluate_parts(data, judged, test_data, judging | {"random_state": seed}, csv)

@@ -91,7 +91,9 @@ class ReadOptions:
         for name in {"target", "ignore", "key", "groups"} & values.keys():
             values[name] = values[name] if len(values[name]) > 1 else values[name][0]
         rare: dict[str, Any] = {
-            name: _CONSTANTS.get(text.lower(), int(text) if name in ("header", "skip") and text.isdecimal() else text)
+            name: _CONSTANTS.get(
+                text.lower(), int(text) if name in ("header", "skip", "footer") and text.isdecimal() else text
+            )
             for name, text in pairs("read", self.read).items()
         }
         if "missing" in rare:
@@ -161,6 +163,11 @@ def read_data(
         return _parts(options.data, given, into_memory)
     if kind in ("tables", "facts") and tables:
         return (_facts if kind == "facts" else _tables)(options.data, given)
+    if kind in ("tables", "facts") or (kind == "parts" and not Path(options.data).is_file()):
+        from omnirank.core.errors import DataError
+
+        what = "a table in several files" if kind == "parts" else "several tables: omnirank features makes one of them"
+        raise DataError(f"this command reads one file, and {options.data!r} holds {what}")
     return call_reader(load, options.data, given, "one file")
 
 

@@ -21,11 +21,8 @@ _NAMED = 50
 _BY = "How the number is chosen: by the predictions of neighbors or a forest, or by significance (default: neighbors)."
 _REDUNDANCY = "Of features with at least this association (0.9, say), keep only the best one."
 _RESAMPLE = "subsample (default), or bootstrap (examples drawn twice distort Relief)."
-_SHOWN = 20
-_INDICES = {
-    "top_k": "{top} (Kuncheva; 0 is chance)",
-    "spearman": "all ranks (Spearman)",
-}
+_SHOWN, _SHOWN_SIZES = 20, 5
+_INDICES = {"top_k": "{top} (Kuncheva; 0 is chance)", "spearman": "all ranks (Spearman)"}
 _OUT = "Write keys, kept features and target (.csv, .arff or .parquet)."
 
 
@@ -135,7 +132,7 @@ def stability(
 ) -> None:
     """Show how sure a ranking is, by ranking resamples.
 
-    Printed are intervals of ranks, and how often a feature is among the top 1, 2, 4, ...
+    Printed are intervals of ranks, and how often a feature is among the top 1, 2, 4, 8 and 16. --out writes more sizes.
     """
     from omnirank.evaluation.stability import stability as rank_resamples
 
@@ -161,7 +158,7 @@ def stability(
 
 def _print_ranks(result: "Stability", n_shown: int) -> None:
     frame = result.to_frame().head(n_shown)
-    sizes = [column for column in frame.columns if column.startswith("top_")]
+    sizes = [column for column in frame.columns if column.startswith("top_")][:_SHOWN_SIZES]
     columns: list[tuple[str, str]] = [("rank", "right"), ("feature", "left"), ("interval", "right")]
     columns += [(column.replace("_", " "), "right") for column in sizes]
     intervals = [f"{a} to {b}" for a, b in zip(frame["lower"], frame["upper"], strict=True)]

@@ -32,12 +32,7 @@ class ClusRun:
 
 
 def run_clus(
-    path: PathLike,
-    *,
-    forest: bool = False,
-    ssl: bool = False,
-    relief: bool = False,
-    encoding: str = "utf-8",
+    path: PathLike, *, forest: bool = False, ssl: bool = False, relief: bool = False, encoding: str = "utf-8"
 ) -> ClusRun:
     """Do what CLUS would do with a settings file, and write its output files beside it.
 

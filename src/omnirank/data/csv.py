@@ -25,6 +25,7 @@ from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import iso_seconds
 from omnirank.data.files import (
     EXACT_NUMBERS,
+    MARK,
     Blocks,
     BlockStream,
     Content,
@@ -32,9 +33,10 @@ from omnirank.data.files import (
     check_duplicates_option,
     duplicates_hint,
     file_ending,
+    marked,
     number_names,
 )
-from omnirank.data.header import is_short_header, joined_names, n_titles, separator_of, starts_with_units
+from omnirank.data.header import footers, is_short_header, joined_names, n_titles, separator_of, starts_with_units
 from omnirank.data.numbers import Diagnosis, NumberFormat, TextKinds
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, any_text_rounded, numbered_names
 
@@ -42,8 +44,6 @@ _SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 # The line by which a file names its separator to a spreadsheet.
 _DECLARED = re.compile(rb'"?sep=([^\n])"?[^\w\n]*\n', re.IGNORECASE)
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan", "N/A", "n/a", "<NA>", "NULL", "null", "#N/A", "#NV", "#NA")
-# Before the text of a quoted cell, where quotes mean text: pandas does not tell which cells were quoted.
-_MARK = "\x1f"
 # A name that no other program quotes unless it quotes all names.
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _SHOWN = 60
@@ -52,6 +52,8 @@ _SPACE = " \u00a0"
 _FIRST_ROWS = 100
 _SHOWN_NAMES = 5
 _BLOCK_ROWS = 2**16
+_SETTINGS: Any = {"index_col": False, "keep_default_na": False, "skipinitialspace": True, "engine": "c"}
+_SETTINGS |= {"low_memory": False, "encoding": "utf-8"} | EXACT_NUMBERS
 
 
 def read_delimited(
@@ -63,6 +65,7 @@ def read_delimited(
     duplicates: str = "error",
     encoding: str = "utf-8",
     skip: int | None = None,
+    footer: int | None = None,
     decimal: str = ".",
     thousands: str = "",
     censored: str = "error",
@@ -100,6 +103,8 @@ def read_delimited(
         The encoding of the file.
     skip : int, optional
         Number of lines above the table. By default titles there are an error.
+    footer : int, optional
+        Number of rows below the table. By default sums and remarks there are an error.
     decimal, thousands, censored, units, padded
         How numbers are written, see :class:`omnirank.data.numbers.NumberFormat`.
     target, features : column choice, optional
@@ -125,7 +130,16 @@ def read_delimited(
     """
     number_format = NumberFormat(decimal, thousands, censored, units, padded)
     file = DelimitedText(
-        Path(path), separator or "", missing_cells(missing), encoding, header, duplicates, skip, number_format, source
+        Path(path),
+        separator or "",
+        missing_cells(missing),
+        encoding,
+        header,
+        duplicates,
+        skip,
+        number_format,
+        source,
+        footer,
     )
     names = file.names
     chosen = _chosen({"nominal": nominal, "ignore": ignore, "key": key}, names)
@@ -134,6 +148,10 @@ def read_delimited(
     frame = file.frame(chosen | file.texts) if file.n_rows > 0 else pd.DataFrame()
     if not len(frame):  # blank lines of a file of one column count as rows
         file.fail("there is no row of data", file.last_line)
+    if footer is None:
+        file.refuse_footers(
+            [next((str(c) for c in row if c == c), "") for row in frame.tail(8).itertuples(index=False)]
+        )
     others = [i for i in range(len(names)) if frame.dtypes[i].kind in "bO"]
     booleans = {i for i in others if not isinstance(frame.dtypes[i], pd.StringDtype) and _are_booleans(frame[i])}
     dtypes = frame.dtypes
@@ -318,6 +336,8 @@ class DelimitedText:
         How numbers are written.
     source : TextSource, optional
         What gives the text, if not the file.
+    footer : int, optional
+        Number of rows below the table; they are not among ``n_rows``.
 
     Attributes
     ----------
@@ -344,6 +364,7 @@ class DelimitedText:
     skip: int | None = None
     format: NumberFormat = field(default_factory=NumberFormat)
     source: Any = None
+    footer: int | None = None
     quotes_tell: bool = False
     last_line: int = 1
     n_rows: int = field(init=False)
@@ -351,6 +372,7 @@ class DelimitedText:
     def __post_init__(self) -> None:
         check("header", self.header, choice("auto", True, False) | count(1))
         check("skip", self.skip, choice(None) | count(0))
+        check("footer", self.footer, choice(None) | count(0))
         check_duplicates_option(self.duplicates)
         self.source = self.source or TextSource(self.path, self.encoding)
         self._start = self.skip or 0
@@ -360,7 +382,7 @@ class DelimitedText:
         del start, head
         if not marked:
             self.fail("the file is empty", 1)
-        rows = [[cell.removeprefix(_MARK) for cell in cells] for cells in marked]
+        rows = [[cell.removeprefix(MARK) for cell in cells] for cells in marked]
         self.quotes_tell = _are_partly_quoted(marked[0])
         titles = n_titles(rows) if self.skip is None and not self.quotes_tell else 0
         if titles:
@@ -386,10 +408,10 @@ class DelimitedText:
                 lines[1] if len(lines) > 1 else None,
                 cure={"header": 2},
             )
-        self.n_rows = self._counted_rows(self._blocks(whole))
+        self.n_rows = self._counted_rows(self._blocks(whole)) - (self.footer or 0)
         del whole
         self._leave_out_empty_columns()
-        data, none = rows[n_header:], self.missing
+        data, none = rows[n_header : n_header + max(0, self.n_rows)], self.missing
         known = [[row[i] for row in data if i < len(row) and row[i] not in none] for i in self._used]
         value = self.format.value
         self.texts = {
@@ -428,7 +450,7 @@ class DelimitedText:
         lines: list[int] = []
         rows: list[list[str]] = []
         try:
-            for line, cells in islice(self._rows(_marked(self._table(blocks), self.separator)), _FIRST_ROWS):
+            for line, cells in islice(self._rows(marked(self._table(blocks), self.separator)), _FIRST_ROWS):
                 lines.append(line)
                 rows.append(cells)
         except FileFormatError:  # raised again where rows are counted, unless there is none before
@@ -529,7 +551,7 @@ class DelimitedText:
     def _blocks(self, blocks: Blocks | None = None) -> Blocks:
         """The text below the titles and the header, quoted cells marked where that tells."""
         blocks = self._table(self.source.blocks() if blocks is None else blocks)
-        return _marked(blocks, self.separator) if self.quotes_tell else blocks
+        return marked(blocks, self.separator) if self.quotes_tell else blocks
 
     def _table(self, blocks: Blocks) -> Blocks:
         for line, block in blocks:
@@ -543,7 +565,7 @@ class DelimitedText:
 
     def unmarked(self, text: str) -> str:
         """Return a cell as it is in the file."""
-        return text.removeprefix(_MARK) if self.quotes_tell else text
+        return text.removeprefix(MARK) if self.quotes_tell else text
 
     def numbers(self, cells: pd.Series) -> np.ndarray:
         """Return the cells of a column of numbers as floats."""
@@ -581,23 +603,18 @@ class DelimitedText:
             self._refuse_blank_lines()
         chosen = self._used if only is None else sorted(only)
         try:
-            frames: Any = pd.read_csv(  # type: ignore[call-overload]
+            frames: Any = pd.read_csv(
                 io.BufferedReader(BlockStream(self._blocks())),
                 sep=self.separator,
                 header=None,
                 names=list(range(self._n_columns)),
-                index_col=False,
                 usecols=None if len(chosen) == self._n_columns else chosen,
                 dtype={self._used[i]: str for i in as_text} or None,  # a dict, even an empty one, is slow
                 decimal="," if self.format.decimal == "," else ".",
                 na_values=sorted(self.missing),
-                keep_default_na=False,
-                skipinitialspace=True,
-                engine="c",
-                low_memory=False,
-                encoding="utf-8",
                 chunksize=n_rows,
-                **EXACT_NUMBERS,
+                nrows=self.n_rows if self.footer else None,
+                **_SETTINGS,
             )
             for frame in [frames] if n_rows is None else frames:
                 frame.columns = range(len(chosen)) if only is None else chosen
@@ -634,6 +651,13 @@ class DelimitedText:
             if cell not in self.missing and wanted(cell):
                 return line, self.unmarked(cell)
         return 1, ""
+
+    def refuse_footers(self, texts: list[str]) -> None:
+        """Raise an error where the last rows hold sums or remarks, by the first text of each."""
+        if n := len(below := footers(texts)):
+            ways = f"{setting('footer', n)} leaves out the last {counted(n, 'row')}, {setting('footer', 0)} keeps all"
+            problem = f"sums or remarks stand below the table ({', '.join(map(repr, below))}): {ways}"
+            self.fail(problem, self.last_line, cure={"footer": n})
 
     def refuse_infinite(self, column: int) -> NoReturn:
         """Raise the error about the first infinite cell of a column of numbers."""
@@ -693,23 +717,7 @@ def is_float(text: str) -> bool:
 
 def _are_partly_quoted(names: list[str]) -> bool:
     """Whether some plain names are quoted and others are bare, as `write_csv` does where quotes mean text."""
-    bare = [name.strip(" ") for name in names if not name.startswith(_MARK)]
+    bare = [name.strip(" ") for name in names if not name.startswith(MARK)]
     if not bare or any(not name or NUMBER.fullmatch(name) for name in bare):
         return False
-    return any(name.startswith(_MARK) and PLAIN_NAME.fullmatch(name[1:]) for name in names)
-
-
-def _marked(blocks: Blocks, separator: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the blocks with a mark before the text of every quoted cell."""
-    inside, sign = False, separator.encode()
-    for line, block in blocks:
-        first, *parts = block.split(b'"')
-        marked, before = [first], first if inside else b"\n" + first
-        for part in parts:
-            text = before if sign == b" " else before.rstrip(b" ")
-            starts = not inside and text.endswith((b"\n", sign))
-            # within quotes, a quote is doubled: it closes the cell and opens it again
-            inside = starts or (not inside and not before)
-            marked.append(_MARK.encode() + part if starts else part)
-            before = part
-        yield line, b'"'.join(marked)
+    return any(name.startswith(MARK) and PLAIN_NAME.fullmatch(name[1:]) for name in names)

@@ -245,7 +245,7 @@ class Dataset(PickledWithoutCaches):
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before trusting a result: how a file was read, a doubtful task, features that are traps."""
-        return (*self._remarks.of_reader, *self._remarks.warnings(self), *self._remarks.copies(self.features))
+        return (*self._remarks.of_reader, *self._remarks.warnings(self), *self._remarks.hints(self))
 
     def __len__(self) -> int:
         return self.n_examples

@@ -37,6 +37,8 @@ EXACT_NUMBERS: dict[str, str] = {}
 if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):  # pragma: no cover
     EXACT_NUMBERS["float_precision"] = "round_trip"
 
+# Before the text of a quoted cell, where quotes mean text: pandas does not tell which cells were quoted.
+MARK = "\x1f"
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -359,3 +361,26 @@ def number_names(names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         unique[numbered(name, unique)] = None
     return tuple(unique)
+
+
+def marked(blocks: Blocks, separator: str) -> Iterator[tuple[int, bytes]]:
+    r"""Yield the blocks with a mark before the text of every quoted cell.
+
+    Examples
+    --------
+    >>> from omnirank.data.files import marked
+    >>> list(marked([(1, b'"a",b\n')], ","))
+    [(1, b'"\x1fa",b\n')]
+    """
+    inside, sign = False, separator.encode()
+    for line, block in blocks:
+        first, *parts = block.split(b'"')
+        marked, before = [first], first if inside else b"\n" + first
+        for part in parts:
+            text = before if sign == b" " else before.rstrip(b" ")
+            starts = not inside and text.endswith((b"\n", sign))
+            # within quotes, a quote is doubled: it closes the cell and opens it again
+            inside = starts or (not inside and not before)
+            marked.append(MARK.encode() + part if starts else part)
+            before = part
+        yield line, b'"'.join(marked)

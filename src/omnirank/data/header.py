@@ -13,8 +13,13 @@ from omnirank.data.numbers import looks_like_number
 SEPARATORS = "\t;|,"
 # Of a title with all separators of the table, only so many cells at the start are filled.
 _TITLE_CELLS = 2
-# Lines in which numbers are counted.
-_LOOKED_AT = 20
+# Lines in which numbers are counted, and rows among which that of the names is looked for.
+_LOOKED_AT, _FIRST_ROWS = 20, 8
+_SUMMARY = re.compile(
+    r"(?i)(mean|average|avg|median|sum|total|std|sd|min|max|minimum|maximum|mittelwert|summe|source|notes?|legend)\b\.?"
+    r"( ?[=:(].*| values?)?|n ?=.*|[*†].*|[^=:]+ ?[=:] .*"
+)
+_NAMES = {"min", "max"}  # of people as well
 _MARKS = re.compile(r"(?i)[-–.*x?]+|n\.?\s?/?[ad]\.?|nan|none|null|missing|bdl|<?\s?lod|<?\s?loq|k\.?\s?a\.?")
 
 
@@ -60,6 +65,8 @@ def _n_numbers(lines: Sequence[str], separator: str) -> int:
 def n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows are titles: shorter than the table, or filled in the first cells only.
 
+    More cells are those of a title where a full row of names stands below.
+
     Examples
     --------
     >>> from omnirank.data.header import n_titles
@@ -68,13 +75,38 @@ def n_titles(rows: Sequence[Sequence[str]]) -> int:
     """
     sizes = Counter(map(len, rows))
     size = max(sizes, key=lambda size: (sizes[size], size))
+    named = next((n for n in range(min(len(rows) - 1, _FIRST_ROWS)) if _is_full(rows[n], size)), 0)
     for n, cells in enumerate(rows):
-        filled = [i for i, cell in enumerate(cells) if cell.strip()]
+        filled = _filled(cells)
         is_short = len(cells) < size and not is_short_header(rows[n:], size)
         few = len(filled) <= max(1, size // 3) and size > _TITLE_CELLS
-        if not (is_short or (few and filled and filled[-1] < _TITLE_CELLS)):
+        is_start = n < named and filled == list(range(len(filled))) and len(filled) < size - 1
+        if not (is_short or (few and filled and filled[-1] < _TITLE_CELLS) or is_start):
             return n if len(rows) - n > 1 else 0
     return 0
+
+
+def _filled(cells: Sequence[str]) -> list[int]:
+    return [i for i, cell in enumerate(cells) if cell.strip()]
+
+
+def _is_full(cells: Sequence[str], size: int) -> bool:
+    """Whether a row holds a different text for each column."""
+    return len({*map(str.strip, cells)} - {""}) == size == len(cells) and not any(map(looks_like_number, cells))
+
+
+def footers(texts: Sequence[str]) -> list[str]:
+    """Return those of the first texts of the last rows below which nothing but sums and remarks stands.
+
+    Examples
+    --------
+    >>> from omnirank.data.header import footers
+    >>> footers(["Bled", "Bohinj", "Mean", "n = 2"])
+    ['Mean', 'n = 2']
+    """
+    n = next((n for n, text in enumerate(reversed(texts)) if not _SUMMARY.fullmatch(text.strip())), 0)
+    below = list(texts[len(texts) - n :])
+    return below if {*map(str.lower, below)} - _NAMES else []
 
 
 def is_short_header(rows: Sequence[Sequence[str]], size: int) -> bool:

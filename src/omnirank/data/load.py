@@ -44,7 +44,19 @@ class Reader(NamedTuple):
 
 
 _TABLES = (
-    *("header", "missing", "duplicates", "skip", "decimal", "thousands", "censored", "units", "padded", "nominal"),
+    *(
+        "header",
+        "missing",
+        "duplicates",
+        "skip",
+        "footer",
+        "decimal",
+        "thousands",
+        "censored",
+        "units",
+        "padded",
+        "nominal",
+    ),
     *_ROLES,
 )
 _ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
@@ -64,7 +76,7 @@ READERS = {
 # Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
 _READING = (
     *("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator"),
-    *("sheet", "skip", "decimal", "thousands", "censored", "units", "padded"),
+    *("sheet", "skip", "footer", "decimal", "thousands", "censored", "units", "padded"),
 )
 # Endings of files that are no tables, and what to do with them.
 _NO_DATA = {
@@ -97,6 +109,7 @@ def load(
     units: str = "error",
     padded: str = "categories",
     skip: int | None = None,
+    footer: int | None = None,
     sheet: str | int | None = None,
     encoding: str = "utf-8",
     strings: str = "error",
@@ -161,6 +174,8 @@ def load(
         What a column is in which all cells are digits, as many in each, some with leading zeros (``007``).
     skip : int, optional
         Number of lines or rows above the table. By default titles there are an error that says how many they are.
+    footer : int, optional
+        Number of rows below the table. By default sums and remarks there are an error that says how many they are.
     sheet : str or int, optional
         Name or number (from 1) of the sheet of a workbook; by default the first one.
     encoding : str

@@ -24,12 +24,7 @@ from omnirank.data.notes import caller_outside
 from omnirank.data.resampling import WORTH_A_NOTE, share_in_common
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import (
-    RankingLike,
-    aligned_features,
-    aligned_targets,
-    ranking_of_data,
-)
+from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_of_data
 from omnirank.evaluation.folds import labelled_folds, splitter_folds
 from omnirank.neighbors.cells import feature_ranges
 from omnirank.neighbors.weighted import (
@@ -231,11 +226,7 @@ def _cross_validated(
 
 
 def predictions(
-    ranking: RankingLike,
-    train: Dataset,
-    test: Dataset,
-    n_neighbors: int | Sequence[int] | None = None,
-    **rules: Any,
+    ranking: RankingLike, train: Dataset, test: Dataset, n_neighbors: int | Sequence[int] | None = None, **rules: Any
 ) -> Predictions:
     """Return what `evaluate` measures.
 

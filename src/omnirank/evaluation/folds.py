@@ -352,10 +352,7 @@ def _predefined(
 
 
 def _transductive(
-    dataset: Dataset,
-    labelled: Labelled = LABELLED_COUNTS,
-    repetitions: int = 10,
-    random_state: RandomState = None,
+    dataset: Dataset, labelled: Labelled = LABELLED_COUNTS, repetitions: int = 10, random_state: RandomState = None
 ) -> Iterator[Fold]:
     known = np.flatnonzero(dataset.labelled)
     counts = _counts(labelled, len(known))

@@ -183,10 +183,7 @@ def redundancy(
     scores = ordered.scores[compared]
     feature_groups = [
         FeatureGroup(
-            names[leader],
-            tuple(names[i] for i in led),
-            tuple(led.values()),
-            float(scores[[leader, *led]].sum()),
+            names[leader], tuple(names[i] for i in led), tuple(led.values()), float(scores[[leader, *led]].sum())
         )
         for leader, led in groups.items()
     ]

@@ -370,11 +370,7 @@ def _levels_block(table: Table, part: np.ndarray) -> Columns:
 
 
 def _target_block(
-    columns: PrototypeColumns,
-    chosen: np.ndarray,
-    part: np.ndarray,
-    weights: np.ndarray,
-    extents: Extents | None = None,
+    columns: PrototypeColumns, chosen: np.ndarray, part: np.ndarray, weights: np.ndarray, extents: Extents | None = None
 ) -> Columns:
     own = chosen[np.isin(columns.variable[chosen], part)]
     variable = np.searchsorted(part, columns.variable[own])

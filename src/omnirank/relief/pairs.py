@@ -127,13 +127,7 @@ class ClassPairs:
 
     cumulative = False
 
-    def __init__(
-        self,
-        search: NeighborSearch,
-        classes: np.ndarray,
-        sigma: float = 0.0,
-        first_place: int = 1,
-    ) -> None:
+    def __init__(self, search: NeighborSearch, classes: np.ndarray, sigma: float = 0.0, first_place: int = 1) -> None:
         self.search = search
         self._classes = classes
         self._shares = np.bincount(classes, minlength=search.n_groups) / len(classes)
@@ -212,11 +206,7 @@ class PairSettings:
     first_place: int = 1
 
     def rules(
-        self,
-        dataset: Dataset,
-        pairs: Sequence[Influence],
-        stored: int = 0,
-        rows: np.ndarray | None = None,
+        self, dataset: Dataset, pairs: Sequence[Influence], stored: int = 0, rows: np.ndarray | None = None
     ) -> list[PairRule]:
         """Return the pairs of examples for each of several influences.
 

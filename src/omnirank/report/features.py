@@ -38,6 +38,7 @@ UNCLEAR = "no clear one"
 _DEVIATIONS = 2.0
 _FEWEST = 5
 _MOST_LEVELS = 50
+_ERROR = "± trees or runs"
 
 _TOP = 10
 _SHOWN = 40
@@ -57,8 +58,8 @@ def all_features(subject: Subject) -> Content:
     notes = []
     if ranking.standard_errors is not None:
         notes.append(
-            "± error: one standard error, over trees or resamples. It shows whether there were enough of them, not "
-            "whether other examples would give the same score (see Stability)."
+            f"{_ERROR}: one standard error of the mean over them. It shows whether there were enough of them, not how "
+            "the score would change with other examples, which is often much more (see Stability)."
         )
     if (ranking.scores < 0).any():
         notes.append("A feature with a negative score told nothing here: the order among such features is chance.")
@@ -112,7 +113,7 @@ def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
     ]
     if errors is not None:
         columns.append(
-            Column("± error", numbers(errors, beside=scores), number=True, hint="standard error of the score")
+            Column(_ERROR, numbers(errors, beside=scores), number=True, hint="not over examples: see the notes below")
         )
     if ranking.p_values is not None:
         tested = p_value_columns(ranking.p_values, ranking.p_given_others)

@@ -5,25 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.core.ranking.certainty import (
-    ALPHA,
-    COPIES_TEST,
-    CORRECTIONS,
-    OUT_OF_BAG_TEST,
-    p_value_columns,
-)
+from omnirank.core.ranking.certainty import ALPHA, COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, p_value_columns
 from omnirank.core.ranking.comparison import compare_rankings
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, top_of
 from omnirank.evaluation.conditional import told_by_another
 from omnirank.evaluation.stability import Stability
-from omnirank.plots import (
-    plot_fuji,
-    plot_rank_intervals,
-    plot_scores,
-    plot_selection,
-    plot_significance,
-)
+from omnirank.plots import plot_fuji, plot_rank_intervals, plot_scores, plot_selection, plot_significance
 from omnirank.plots.style import BAR, CHOSEN, FAINT, finish, name_rows, new_axes
 from omnirank.report.halves import N_RANDOM, Halves
 from omnirank.report.page import Column, Content, digits, joined, listing

@@ -13,13 +13,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import ranking_of_data
 from omnirank.rankers.refits import is_ranker
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.report.features import (
-    all_features,
-    by_target,
-    groups,
-    label_hierarchy,
-    redundant,
-)
+from omnirank.report.features import all_features, by_target, groups, label_hierarchy, redundant
 from omnirank.report.judgement import agreement, how_many, scores, significance, stability, worth
 from omnirank.report.overview import data_check, schema, summary, supervision
 from omnirank.report.page import Content, Section, check_page, drawing, write_page

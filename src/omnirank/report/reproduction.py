@@ -97,7 +97,7 @@ def _judged(subject: Subject) -> list[str]:
     same_of = "equal weights" if halves.top is None else "all features"
     parts = [
         f"Rankings were judged by {counted(halves.judge.n_neighbors, 'nearest neighbour')}, {how}, on {halves.n} "
-        f"halves of the examples that were not used to rank: {halves.measure.title} {own}, with {same_of} {same}.",
+        f"halves of the examples that were not used to rank: {halves.measure.title} {own}, with {same_of} {same}."
     ]
     if not subject.why_no_cut:
         parts.append(f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.")

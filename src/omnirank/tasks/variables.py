@@ -46,12 +46,7 @@ class MultiTargetClassification(Task):
 
     name = "multi-target-classification"
     kind = "classes"
-    measures: ClassVar[tuple[Measure, ...]] = (
-        F1_MACRO,
-        ACCURACY,
-        SUBSET_ACCURACY,
-        *CLASS_MEASURES,
-    )
+    measures: ClassVar[tuple[Measure, ...]] = (F1_MACRO, ACCURACY, SUBSET_ACCURACY, *CLASS_MEASURES)
     default_neighbors = 20
     # M5 charges for every leaf: few examples of many classes would be left with the root.
     default_pruning = None

@@ -68,9 +68,15 @@ class Remarks:
             *self._dependent,
         )
 
-    def copies(self, features: Table) -> tuple[str, ...]:
-        """Return a note on features that are nearly copies of others; no warning, since scores stay true."""
-        return trap_notes(near_copies(features), self.from_file)
+    def hints(self, dataset: Dataset) -> tuple[str, ...]:
+        """Return notes without a warning: copies of features, values that repeat a few times, features in rows."""
+        features, known = dataset.features, {trap.feature for trap in self._traps or ()}
+        traps = near_copies(features)
+        if dataset.given_groups is None:
+            traps += [trap for trap in _repeated(features) if trap.feature not in known]
+        named = features.names[:1] == tuple(known) and features.is_nominal[0] and features.n_columns > _TURNED
+        is_turned = named and dataset.target is None and features.n_rows > _TURNED * features.n_columns
+        return trap_notes(traps, self.from_file) + ((_TRANSPOSE,) if is_turned else ())
 
     def for_features(self, names: Sequence[str]) -> Remarks:
         """Return the remarks about some of the features."""
@@ -177,17 +183,19 @@ KINDS = {
     "nan": "{has|have} the text 'nan' as a category: for missing values use None with dtype=object",
     "copy": "{is nearly a copy of <>|are nearly copies of earlier features (the first of <>)}: copies share one score; "
     "leave {it|them} out, or let select keep one of each (option redundancy)",
+    "repeated": "{has <>|have few examples for each value}: if examples of one value belong together (repeated "
+    "measurements), choose {it|them} as groups",
     "leak": "{predicts <> (nearly) perfectly|predict <> (nearly) perfectly, each} on its own, and can hide what other "
     "features tell: would {it|they} be known before the target? Else leave {it|them} out",
     "other target": "{is called like a target: is it one (<>)? Then name it as a target|are called like targets: are "
     "they (<>)? Then name them as targets} too, or leave {it|them} out",
 }
 # The argument of `omnirank.load` that leaves features of a kind out.
-_ROLE_OF = {"running": "key", "identifier": "key", "levels": "key"}
+_ROLE_OF = {"running": "key", "identifier": "key", "levels": "key", "repeated": "groups"}
 _MOST_NAMED = 8
 _OF_TARGET = ("leak", "other target")
 _NUMBERS = re.compile(r"\{([^|{}]*)\|([^{}]*)\}")
-_OUT = re.compile(r"eave (?:it|them) out(?: of the ranking)?")
+_OUT = re.compile(r"eave (?:it|them) out(?: of the ranking)?|as groups")
 
 
 def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
@@ -362,6 +370,29 @@ def _of_levels(features: Table) -> Iterable[Trap]:
             n_used = int((used >= 0).sum())
             if n_used > features.n_rows / 2:
                 yield Trap("levels", features.names[f], f"{n_used} levels for {features.n_rows} examples")
+
+
+# Columns with so many values and examples of each, and names of what is measured repeatedly.
+_FEWEST_VALUES, _MOST_REPEATS = 10, 8
+_REPEATED = re.compile(
+    r"(?i)(^|[\W_])(patient|subject|person|donor|animal|mouse|site|plot|station|lake|participant|individual|family|"
+    r"student)(id|s)?([\W_]|$)"
+)
+_TURNED = 10
+_TRANSPOSE = (
+    "there are many more rows than columns of numbers: if rows are features, such as genes, transpose the table"
+)
+
+
+def _repeated(features: Table) -> Iterable[Trap]:
+    """Columns called like what is measured repeatedly, or identifiers, in which nearly all values occur a few times."""
+    for f, name in enumerate(() if features.is_sparse else features.names):
+        if _REPEATED.search(name) or _IDENTIFIER_ANY_CASE.search(name):
+            column = features.column(f)
+            counts = np.unique(column[column == column], return_counts=True)[1]
+            n, usual = len(counts), counts.sum() <= _MOST_REPEATS * len(counts)
+            if n >= _FEWEST_VALUES and usual and np.mean(counts > 1) > _LEAST_NUMBERS:
+                yield Trap("repeated", name, f"{n} values for {features.n_rows} examples")
 
 
 # -- copies -------------------------------------------------------------------------------------------

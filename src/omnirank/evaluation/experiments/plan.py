@@ -20,11 +20,7 @@ from omnirank.core.types import PathLike
 from omnirank.data.load import load
 from omnirank.data.samples import list_samples
 from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS, evaluate
-from omnirank.evaluation.experiments.fit import (
-    PREDICTORS,
-    make,
-    with_variables,
-)
+from omnirank.evaluation.experiments.fit import PREDICTORS, make, with_variables
 from omnirank.evaluation.experiments.store import canonical_json, code_version, column_name
 from omnirank.evaluation.folds import SCHEMES, scheme_parameters
 from omnirank.tasks.measuring import MEASURES, VARIANCES, VARIANTS

@@ -159,11 +159,7 @@ def _place(plan: StudyPlan, number: int) -> str:
 
 def _order(plan: StudyPlan, specs: dict[str, Any]) -> dict[str, Any]:
     """What a worker is sent: the jobs of one fit, and what it has to know of the study."""
-    return {
-        "specs": specs,
-        "modules": list(plan.modules),
-        "keep_rankings": plan.keep_rankings,
-    }
+    return {"specs": specs, "modules": list(plan.modules), "keep_rankings": plan.keep_rankings}
 
 
 # -- working --------------------------------------------------------------------------------------
