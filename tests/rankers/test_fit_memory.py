@@ -43,6 +43,24 @@ def test_bytes_per_cell(monkeypatch, importance, target, most, order):
     assert peak < most * (X.size + y.size)
 
 
+@pytest.mark.slow
+def test_bytes_per_cell_of_features_that_are_clustered(monkeypatch):
+    monkeypatch.delenv("OMNIRANK_PICKLED_WORK", raising=False)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 4000))
+    y = np.where(np.arange(700) < 50, X[:, 0], np.nan)
+    ranker = om.EnsembleRanker(n_trees=1, max_depth=2, supervision=0.5, n_jobs=1, random_state=0)
+    ranker.fit(X[:60, :100], y[:60])
+    tracemalloc.start()
+    try:
+        ranker.fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    print(peak / X.size)
+    assert peak < 24 * X.size  # by row, centred, codes; and products of rows
+
+
 def test_whole_numbers_are_copied_once():
     X = np.arange(300_000).reshape(3000, 100)
     om.Dataset(X[:100])  # imports
