@@ -92,9 +92,7 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
     supported_tasks: ClassVar[TaskNames] = TaskNames("classes", "labels", "numbers", "mixed")
     _ranked_by = ""  # the ``tie_break`` of rankers
     _may_cluster = False  # and need no target
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "ensemble": choice("bagging", "random-forest"),
-    }
+    _parameter_checks: ClassVar[dict[str, Domain]] = {"ensemble": choice("bagging", "random-forest")}
 
     @property
     def min_labelled_leaf(self) -> float:

@@ -45,12 +45,7 @@ from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.candidates import Bias
 from omnirank.relational.dataset import RelationalDataset, check_relational
 from omnirank.relational.growing import Ties
-from omnirank.relational.learners import (
-    ConstructionParameters,
-    RelationalBoosting,
-    RelationalForest,
-    RelationalLearner,
-)
+from omnirank.relational.learners import ConstructionParameters, RelationalBoosting, RelationalForest, RelationalLearner
 from omnirank.relational.paths import Feature, new_steps
 from omnirank.relational.permutation import PermutationScores
 from omnirank.trees.prototypes import parents_of
@@ -84,11 +79,7 @@ _NO_CREDIT = Credits({}, {}, np.zeros(0), {})
 
 
 def tree_credits(
-    tree: Tree,
-    features: Sequence[Feature],
-    rewards: np.ndarray,
-    share: str = "new",
-    ties: Ties | None = None,
+    tree: Tree, features: Sequence[Feature], rewards: np.ndarray, share: str = "new", ties: Ties | None = None
 ) -> Credits:
     """Return what a tree pays, each sum in the order of its nodes.
 

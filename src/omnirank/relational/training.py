@@ -15,14 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.seeds import kernel_seed
-from omnirank.ensembles.plan import (
-    CodedColumns,
-    GrowingData,
-    GrowingPlan,
-    GrowingRules,
-    check_leaves,
-    weight_unit,
-)
+from omnirank.ensembles.plan import CodedColumns, GrowingData, GrowingPlan, GrowingRules, check_leaves, weight_unit
 from omnirank.ensembles.supervision import left_out_work
 from omnirank.ensembles.unbiased import DescribedParts, described_parts, rows_by_node
 from omnirank.relational.candidates import Bias

@@ -190,10 +190,7 @@ def fuzzy_jaccard(scores_a: Any, scores_b: Any) -> np.ndarray:
     both = np.cumsum(np.bincount(np.maximum(place_a, place_b), minlength=n))
     only_one = j - both
     overlap = both.astype(np.float64)
-    for scores, order, other_order, place in (
-        (first, order_a, order_b, place_a),
-        (second, order_b, order_a, place_b),
-    ):
+    for scores, order, other_order, place in ((first, order_a, order_b, place_a), (second, order_b, order_a, place_b)):
         outside = _sums_outside(scores[other_order], place[other_order])
         least = scores[order]
         overlap += np.divide(outside, least, out=only_one.astype(np.float64), where=least > 0)
