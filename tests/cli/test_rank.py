@@ -58,6 +58,11 @@ def test_trees_may_be_auto_and_a_target_is_not_needed(targets):
         assert "relevant" not in text, "p values are not asked for"
 
 
+def test_errors_say_over_what_they_are(targets):
+    assert "± trees" in run("rank", targets, "-t", "last:3", "--trees", 5).stdout
+    assert "± runs" in run("rank", targets, "-t", "last:3", "--method", "relief").stdout
+
+
 def test_the_certainty_is_printed(targets, tmp_path):
     out = tmp_path / "ranking.json"
     options = ["-t", "last:3", "--trees", "20"]

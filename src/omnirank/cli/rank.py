@@ -147,7 +147,7 @@ def relational_heading(data: "RelationalDataset") -> str:
 
 def _print_best(ranking: "Ranking", k: int, ranker: Any) -> None:
     """Print the k best features, in all and by target, the number of others, and how sure the ranking is."""
-    print_ranking(ranking, k, getattr(ranker, "replicates", None))
+    print_ranking(ranking, k)
     if len(ranking) > k:
         say(f"... and {len(ranking) - k} more: --top shows more of them, --out writes all")
     certainty = getattr(ranker, "certainty_", None)
@@ -174,9 +174,9 @@ def _print_relevance(ranking: "Ranking") -> None:
         say(f"adds: whether it tells what the other features do not; {counted(int(adds.sum()), 'feature')} here")
 
 
-def print_ranking(ranking: "Ranking", k: int, replicates: str | None = "n_trees") -> None:
-    """Print the k best features as a table; errors are named by the parameter that counts replicates."""
-    from omnirank.core.ranking.certainty import p_value_columns
+def print_ranking(ranking: "Ranking", k: int) -> None:
+    """Print the k best features as a table."""
+    from omnirank.core.ranking.certainty import p_value_columns, replicates_of
 
     best = ranking.order[:k]
     scores = ranking.scores[best]
@@ -187,7 +187,7 @@ def print_ranking(ranking: "Ranking", k: int, replicates: str | None = "n_trees"
         ("score", "right"): numbers(scores, beside=() if errors is None else errors[best]),
     }
     if errors is not None:
-        columns["± trees" if replicates == "n_trees" else "± runs", "right"] = numbers(errors[best], beside=scores)
+        columns[f"± {replicates_of(ranking)}", "right"] = numbers(errors[best], beside=scores)
     for name, values in p_value_columns(ranking.p_values, ranking.p_given_others).items():
         if name in ("relevant", "adds"):
             columns[name, "left"] = ["yes" if relevant else "no" for relevant in values[best]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice, count, number
-from omnirank.core.ranking.certainty import CORRECTIONS, adjusted_p_values
+from omnirank.core.ranking.certainty import CORRECTIONS, adjusted_p_values, replicates_of
 from omnirank.core.ranking.comparison import RankingComparison
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.text import counted, there_are
@@ -98,7 +98,11 @@ def plot_ranking(
         drawn: dict[str, Any] = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.0, "zorder": 3}
         ax.errorbar(scores, places, xerr=ranking.standard_errors[shown], fmt="none", **drawn)
     name_rows(ax, [ranking.names[i] for i in shown])
-    notes = ["± one standard error"] if errors and ranking.standard_errors is not None else []
+    notes = (
+        [f"± one standard error over {replicates_of(ranking)}"]
+        if errors and ranking.standard_errors is not None
+        else []
+    )
     notes += ["pale: not relevant"] if ranking.p_values is not None else []
     notes += ["the axis does not start at 0"] if dots else []
     label = "score" + (f" ({'; '.join(notes)})" if notes else "")

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from omnirank.core.ranking.accumulators import TargetScores
-from omnirank.core.ranking.certainty import ALPHA, adjusted_p_values, p_value_columns
+from omnirank.core.ranking.certainty import ALPHA, adjusted_p_values, p_value_columns, replicates_of
 from omnirank.core.text import counted, harmless, numbers
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
@@ -38,7 +38,6 @@ UNCLEAR = "no clear one"
 _DEVIATIONS = 2.0
 _FEWEST = 5
 _MOST_LEVELS = 50
-_ERROR = "± trees or runs"
 
 _TOP = 10
 _SHOWN = 40
@@ -58,8 +57,8 @@ def all_features(subject: Subject) -> Content:
     notes = []
     if ranking.standard_errors is not None:
         notes.append(
-            f"{_ERROR}: one standard error of the mean over them. It shows whether there were enough of them, not how "
-            "the score would change with other examples, which is often much more (see Stability)."
+            f"± {replicates_of(ranking)}: one standard error over these: it shows whether there were enough of them. "
+            "With other examples, scores often change by much more (see Stability)."
         )
     if (ranking.scores < 0).any():
         notes.append("A feature with a negative score told nothing here: the order among such features is chance.")
@@ -113,7 +112,7 @@ def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
     ]
     if errors is not None:
         columns.append(
-            Column(_ERROR, numbers(errors, beside=scores), number=True, hint="not over examples: see the notes below")
+            Column(f"± {replicates_of(ranking)}", numbers(errors, beside=scores), number=True, hint="not over examples")
         )
     if ranking.p_values is not None:
         tested = p_value_columns(ranking.p_values, ranking.p_given_others)

@@ -76,6 +76,19 @@ class Certainty(Shown):
         return "; ".join(part for part in (sentence, self.remark) if part)
 
 
+def replicates_of(ranking: Ranking) -> str:
+    """Return over what the standard errors of a ranking are, in a word: they say nothing about other examples.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking.certainty import replicates_of
+    >>> from omnirank.core.ranking.ranking import Ranking
+    >>> replicates_of(Ranking(["a"], [1.0], "unbiased", parameters={"n_trees": 9}))
+    'trees'
+    """
+    return "trees" if "n_trees" in ranking.parameters else "runs"
+
+
 def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str = "") -> Certainty:
     """Return which first features of a ranking are those of a full run.
 
