@@ -65,6 +65,11 @@ def test_weights_are_repetitions():
     repeated = np.repeat(np.arange(50), weights)
     weighted = om.SVMRFERanker().fit(X, y, sample_weight=weights).feature_importances_
     np.testing.assert_array_equal(weighted, om.SVMRFERanker().fit(X[repeated], y[repeated]).feature_importances_)
+    X, y = rng.normal(size=(120, 60)), rng.integers(0, 2, 120)
+    weights = 10.0 ** np.where(np.arange(120) < 60, rng.uniform(0, 6, 120), -6)  # the light rows say nothing
+    weighted = om.SVMRFERanker().fit(X, y, sample_weight=weights).feature_importances_
+    heavy = om.SVMRFERanker().fit(X[:60], y[:60], sample_weight=weights[:60]).feature_importances_
+    np.testing.assert_array_equal(weighted, heavy)
 
 
 def test_scale_and_workers_change_nothing():
@@ -88,3 +93,6 @@ def test_wrong_use_is_refused():
     X = [[0.0], [1.0], [2.0]]
     with pytest.raises(DataError, match=r"does not handle regression.*methods that do: .*univariate"):
         om.SVMRFERanker().fit(X, [0.5, 1.5, 2.7])
+    rng = np.random.default_rng(0)
+    with pytest.raises(DataError, match="cannot be trained to any precision: use a smaller C"):
+        om.SVMRFERanker(C=1e12).fit(rng.normal(size=(40, 30)), rng.integers(0, 2, 40))

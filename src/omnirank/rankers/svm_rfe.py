@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import rankdata
 
+from omnirank.core.errors import DataError
 from omnirank.core.parallel import counted_steps, run_parallel
 from omnirank.core.parameters import Domain, number, share
 from omnirank.core.ranking.ranking import Ranking
@@ -18,9 +20,10 @@ from omnirank.graphs.columns import GraphColumns, graph_columns
 from omnirank.rankers.base import WeightedRanker
 from omnirank.tasks import get_task
 
-# The solver takes some tens of Newton steps; far more than it ever takes.
-_MOST_STEPS = 1_000_000
+# Where no part of a step improves a machine, the step must move no decision by more than this (the margin is 1).
 _TOLERANCE = 1e-6
+# Shortest step, relative to Newton's.
+_SHORTEST_STEP = 2.0**-40
 
 
 @dataclass(eq=False, repr=False)
@@ -80,34 +83,18 @@ class SVMRFERanker(WeightedRanker):
         problems = _problems(dataset)
         scores = np.zeros(dataset.n_features)
         left = np.unique(columns.feature)
-        if problems:
-            self._eliminate(columns, problems, sample_weight, left, scores)
-        return self._ranking(dataset, scores, "svm-rfe")
-
-    def _eliminate(
-        self,
-        columns: GraphColumns,
-        problems: list[tuple[np.ndarray, float]],
-        sample_weight: np.ndarray | None,
-        left: np.ndarray,
-        scores: np.ndarray,
-    ) -> None:
-        """Fill in the scores of the features, beginning with those that go first."""
-        removed = 0
-        for size in _with_progress(_step_sizes(len(left), self.step)):
+        removed, sizes = 0, _step_sizes(len(left) if problems else 0, self.step)
+        for i in counted_steps(len(sizes), "eliminating features"):
             own = np.isin(columns.feature, left)
             starts = np.searchsorted(columns.feature[own], left)
-            machines = _Machines(columns.values[:, own], starts, sample_weight, float(self.C))
-            weights = np.sum(run_parallel(machines, problems, self.n_jobs, progress=False), axis=0)
+            importances = partial(_importances, columns.values[:, own], starts, sample_weight, float(self.C))
+            weights = np.sum(run_parallel(importances, problems, self.n_jobs, progress=False), axis=0)
             # of features with equal weights, the last goes first
-            first = np.lexsort((-left, weights))[:size]
+            first = np.lexsort((-left, weights))[: sizes[i]]
             scores[left[first]] = removed + rankdata(weights[first])
-            removed += size
+            removed += sizes[i]
             left = np.delete(left, first)
-
-
-def _with_progress(sizes: list[int]) -> Any:
-    return (sizes[i] for i in counted_steps(len(sizes), "eliminating features"))
+        return self._ranking(dataset, scores, "svm-rfe")
 
 
 def _step_sizes(n_features: int, step: float) -> list[int]:
@@ -140,30 +127,64 @@ def _standardised(columns: GraphColumns, weights: np.ndarray) -> GraphColumns:
     return replace(columns, values=values / np.sqrt(variances[columns.feature]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Machines:
+def _importances(
+    values: np.ndarray,
+    starts: np.ndarray,
+    sample_weight: np.ndarray | None,
+    C: float,
+    problem: tuple[np.ndarray, float],
+) -> np.ndarray:
     """Variance of each feature's part in the machines of one target, times the target's weight.
 
     The columns of a feature are those from its start up to the next one's.
     """
+    classes, weight = problem
+    known = ~np.isnan(classes)
+    rows = np.column_stack([values[known], np.ones(known.sum())])
+    costs = np.full(len(rows), C) if sample_weight is None else C * sample_weight[known]
+    own = np.unique(classes[known])
+    sides = [np.where(classes[known] == one, 1.0, -1.0) for one in (own if len(own) > 2 else own[1:])]
+    try:
+        coefficients = [_trained(rows, side, costs)[:-1] for side in sides]
+    except np.linalg.LinAlgError:
+        raise DataError(
+            f"a support vector machine whose errors weigh {costs.min():.3g} to {costs.max():.3g} (C times the "
+            "weights of examples) cannot be trained to any precision: use a smaller C, or weights that differ less"
+        ) from None
+    if values.shape[1] == len(starts):  # each column is a feature of variance 1
+        return np.asarray(weight * np.square(coefficients).sum(axis=0))
+    parts = [np.add.reduceat(values * row, starts, axis=1) for row in coefficients]
+    return np.asarray(weight * sum(np.average(part**2, axis=0, weights=sample_weight) for part in parts))
 
-    values: np.ndarray
-    starts: np.ndarray
-    sample_weight: np.ndarray | None
-    C: float
 
-    def __call__(self, problem: tuple[np.ndarray, float]) -> np.ndarray:
-        from sklearn.svm import LinearSVC
+def _trained(values: np.ndarray, sides: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """The w of least |w|^2 / 2 + sum_i costs_i max(0, 1 - sides_i values_i w)^2, by Newton's method.
 
-        classes, weight = problem
-        known = ~np.isnan(classes)
-        machine = LinearSVC(dual=False, C=self.C, tol=_TOLERANCE, max_iter=_MOST_STEPS)
-        counted = None if self.sample_weight is None else self.sample_weight[known]
-        machine.fit(self.values[known], classes[known].astype(np.int64), sample_weight=counted)
-        if self.values.shape[1] == len(self.starts):  # each column is a feature of variance 1
-            return np.asarray(weight * (machine.coef_**2).sum(axis=0))
-        shares = np.full(len(known), 1 / len(known))
-        if self.sample_weight is not None:
-            shares = self.sample_weight / self.sample_weight.sum()
-        parts = [np.add.reduceat(self.values * row, self.starts, axis=1) for row in machine.coef_]
-        return np.asarray(weight * sum(shares @ part**2 for part in parts))
+    Each step solves the least squares of the rows inside the margin; it is halved until the sum falls.
+    """
+    weights, slack, least = np.zeros(values.shape[1]), np.ones(len(values)), costs.sum()
+    while True:
+        inside = slack > 0
+        full = _least_squares(values[inside], sides[inside], 2 * costs[inside])
+        step, total = 2.0, math.inf
+        while total >= least and step > _SHORTEST_STEP:
+            step /= 2
+            moved = weights + step * (full - weights)
+            new_slack = 1 - sides * (values @ moved)
+            total = moved @ moved / 2 + costs @ np.maximum(new_slack, 0) ** 2
+        if total >= least:
+            if np.abs(values @ (full - weights)).max() > _TOLERANCE:
+                raise np.linalg.LinAlgError
+            return full
+        weights, slack, least = moved, new_slack, total
+        if step == 1 and np.array_equal(slack > 0, inside):
+            return weights
+
+
+def _least_squares(values: np.ndarray, sides: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """The w of least |w|^2 + sum_i costs_i (sides_i - values_i w)^2, by the smaller of two systems of equations."""
+    is_wide = len(values) < values.shape[1]
+    matrix = values @ values.T if is_wide else (values.T * costs) @ values
+    matrix[np.diag_indices_from(matrix)] += 1 / costs if is_wide else 1.0
+    solved = np.linalg.solve(matrix, sides if is_wide else values.T @ (costs * sides))
+    return np.asarray(values.T @ solved if is_wide else solved)
