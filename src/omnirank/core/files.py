@@ -226,8 +226,8 @@ def narrowest(array: np.ndarray) -> np.ndarray:
     ['<u2', '|i1', '|u1', '<f4', '<f8']
     """
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    kinds = {"f": ("u1", "<u2", "<u4", "<f4")}.get(array.dtype.kind, ("u1", "i1", "<u2", "<i2", "<u4", "<i4"))
-    for kind in kinds if array.dtype.kind in "iuf" else ():
+    kinds = {"f": ("u1", "<u2", "<u4", "<f4"), "u": ("u1", "<u2", "<u4"), "i": ("u1", "i1", "<u2", "<i2", "<u4", "<i4")}
+    for kind in kinds.get(array.dtype.kind, ()):
         narrower = np.dtype(kind).itemsize < array.itemsize
         if narrower and all(_keeps_bits(part, kind) for part in (array.ravel()[:64], array)):
             return array.astype(kind)
