@@ -22,8 +22,8 @@ from omnirank.tasks import get_task
 
 # Where no part of a step improves a machine, the step must move no decision by more than this (the margin is 1).
 _TOLERANCE = 1e-6
-# Shortest step, relative to Newton's.
-_SHORTEST_STEP = 2.0**-40
+# Steps that are tried, relative to Newton's.
+_STEPS = 0.5 ** np.arange(40)
 
 
 @dataclass(eq=False, repr=False)
@@ -80,6 +80,7 @@ class SVMRFERanker(WeightedRanker):
         columns = graph_columns(dataset.features)
         if sample_weight is not None:
             columns = _standardised(columns, sample_weight)
+        costs = self.C * (np.ones(dataset.n_examples) if sample_weight is None else sample_weight)
         problems = _problems(dataset)
         scores = np.zeros(dataset.n_features)
         left = np.unique(columns.feature)
@@ -87,8 +88,8 @@ class SVMRFERanker(WeightedRanker):
         for i in counted_steps(len(sizes), "eliminating features"):
             own = np.isin(columns.feature, left)
             starts = np.searchsorted(columns.feature[own], left)
-            importances = partial(_importances, columns.values[:, own], starts, sample_weight, float(self.C))
-            weights = np.sum(run_parallel(importances, problems, self.n_jobs, progress=False), axis=0)
+            parts = partial(_parts, columns.values[:, own], starts, costs)
+            weights = np.sum(run_parallel(parts, problems, self.n_jobs, progress=False), axis=0)
             # of features with equal weights, the last goes first
             first = np.lexsort((-left, weights))[: sizes[i]]
             scores[left[first]] = removed + rankdata(weights[first])
@@ -127,13 +128,7 @@ def _standardised(columns: GraphColumns, weights: np.ndarray) -> GraphColumns:
     return replace(columns, values=values / np.sqrt(variances[columns.feature]))
 
 
-def _importances(
-    values: np.ndarray,
-    starts: np.ndarray,
-    sample_weight: np.ndarray | None,
-    C: float,
-    problem: tuple[np.ndarray, float],
-) -> np.ndarray:
+def _parts(values: np.ndarray, starts: np.ndarray, costs: np.ndarray, problem: tuple[np.ndarray, float]) -> np.ndarray:
     """Variance of each feature's part in the machines of one target, times the target's weight.
 
     The columns of a feature are those from its start up to the next one's.
@@ -141,20 +136,18 @@ def _importances(
     classes, weight = problem
     known = ~np.isnan(classes)
     rows = np.column_stack([values[known], np.ones(known.sum())])
-    costs = np.full(len(rows), C) if sample_weight is None else C * sample_weight[known]
     own = np.unique(classes[known])
     sides = [np.where(classes[known] == one, 1.0, -1.0) for one in (own if len(own) > 2 else own[1:])]
     try:
-        coefficients = [_trained(rows, side, costs)[:-1] for side in sides]
+        coefficients = [_trained(rows, side, costs[known])[:-1] for side in sides]
     except np.linalg.LinAlgError:
-        raise DataError(
-            f"a support vector machine whose errors weigh {costs.min():.3g} to {costs.max():.3g} (C times the "
-            "weights of examples) cannot be trained to any precision: use a smaller C, or weights that differ less"
-        ) from None
+        span = f"whose errors weigh {costs.min():.3g} to {costs.max():.3g} (C times the weights of examples)"
+        advice = "use a smaller C, or weights that differ less"
+        raise DataError(f"a support vector machine {span} cannot be trained to any precision: {advice}") from None
     if values.shape[1] == len(starts):  # each column is a feature of variance 1
         return np.asarray(weight * np.square(coefficients).sum(axis=0))
     parts = [np.add.reduceat(values * row, starts, axis=1) for row in coefficients]
-    return np.asarray(weight * sum(np.average(part**2, axis=0, weights=sample_weight) for part in parts))
+    return np.asarray(weight * sum(np.average(part**2, axis=0, weights=costs) for part in parts))
 
 
 def _trained(values: np.ndarray, sides: np.ndarray, costs: np.ndarray) -> np.ndarray:
@@ -166,13 +159,13 @@ def _trained(values: np.ndarray, sides: np.ndarray, costs: np.ndarray) -> np.nda
     while True:
         inside = slack > 0
         full = _least_squares(values[inside], sides[inside], 2 * costs[inside])
-        step, total = 2.0, math.inf
-        while total >= least and step > _SHORTEST_STEP:
-            step /= 2
+        for step in _STEPS:
             moved = weights + step * (full - weights)
             new_slack = 1 - sides * (values @ moved)
             total = moved @ moved / 2 + costs @ np.maximum(new_slack, 0) ** 2
-        if total >= least:
+            if total < least:
+                break
+        else:
             if np.abs(values @ (full - weights)).max() > _TOLERANCE:
                 raise np.linalg.LinAlgError
             return full
@@ -186,5 +179,4 @@ def _least_squares(values: np.ndarray, sides: np.ndarray, costs: np.ndarray) -> 
     is_wide = len(values) < values.shape[1]
     matrix = values @ values.T if is_wide else (values.T * costs) @ values
     matrix[np.diag_indices_from(matrix)] += 1 / costs if is_wide else 1.0
-    solved = np.linalg.solve(matrix, sides if is_wide else values.T @ (costs * sides))
-    return np.asarray(values.T @ solved if is_wide else solved)
+    return values.T @ np.linalg.solve(matrix, sides) if is_wide else np.linalg.solve(matrix, values.T @ (costs * sides))
