@@ -228,8 +228,7 @@ def narrowest(array: np.ndarray) -> np.ndarray:
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     kinds = {"f": ("u1", "<u2", "<u4", "<f4"), "u": ("u1", "<u2", "<u4"), "i": ("u1", "i1", "<u2", "<i2", "<u4", "<i4")}
     for kind in kinds.get(array.dtype.kind, ()):
-        narrower = np.dtype(kind).itemsize < array.itemsize
-        if narrower and all(_keeps_bits(part, kind) for part in (array.ravel()[:64], array)):
+        if np.dtype(kind).itemsize < array.itemsize and all(_keeps_bits(a, kind) for a in (array.ravel()[:64], array)):
             return array.astype(kind)
     return array
 

@@ -112,12 +112,9 @@ def _problems(dataset: Dataset) -> list[tuple[np.ndarray, float]]:
     target = dataset.target
     assert target is not None  # the supported tasks have one
     weights = get_task(dataset.task).columns(target, dataset.hierarchy).weights
-    problems = []
-    for j in range(target.n_targets):
-        values = target.select([j]).dense()[:, 0]
-        if len(np.unique(values[~np.isnan(values)])) > 1:
-            problems.append((values, float(weights[j])))
-    return problems
+    values = [target.select([j]).dense()[:, 0] for j in range(target.n_targets)]
+    differ = [len(np.unique(own[~np.isnan(own)])) > 1 for own in values]
+    return [(values[j], float(weights[j])) for j in np.flatnonzero(differ)]
 
 
 def _standardised(columns: GraphColumns, weights: np.ndarray) -> GraphColumns:
