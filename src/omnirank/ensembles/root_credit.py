@@ -145,16 +145,17 @@ def root_credit(
         ends=np.zeros(len(grouped.starts) - 1, np.int64),
         inside=np.zeros(len(grouped.rows)),
     )
-    starts = range(0, n_columns, max(width, 1))
-    parts = [np.zeros((2, n_features, min(width, n_columns - start))) for start in starts]
+    columns = []
+    for start in range(0, n_columns, max(width, 1)):
+        own = np.ascontiguousarray(u[:, start : start + width])
+        sums = np.array([own.sum(axis=0), np.einsum("ij,ij->j", own, own), w @ own])
+        columns.append(Columns(own, w, judges.owner[start : start + width], sums, float(w @ w)))
+    parts = [np.zeros((2, n_features, len(some.owner))) for some in columns]
     n_values = np.ones(n_features, np.int64)
     by_example = np.zeros((n_features if n_places else 0, n_places))
     for values in rows:
-        for start, part in zip(starts, parts, strict=True):
-            own = np.ascontiguousarray(u[:, start : start + width])
-            sums = np.array([own.sum(axis=0), np.einsum("ij,ij->j", own, own), w @ own])
-            columns = Columns(own, w, judges.owner[start : start + width], sums, float(w @ w))
-            add_credit(values, columns, grouped, places, room, n_values, *part, by_example)
+        for some, part in zip(columns, parts, strict=True):
+            add_credit(values, some, grouped, places, room, n_values, *part, by_example)
     credit, chances = np.concatenate(parts, axis=2) if parts else np.zeros((2, n_features, 0))
     split = np.zeros((n_variables, n_features))
     if n_variables:
@@ -189,9 +190,10 @@ class OrderedRows:
     def __init__(self, table: Table, kept: bool = False) -> None:
         self.table = table
         self._all = np.arange(table.n_columns)
-        self._width = max(1, _MOST_CELLS[kept] // max(table.n_rows, 1))
+        n_cells = table.matrix.nnz if table.is_sparse else table.n_rows * table.n_columns
+        self._width = max(1, _MOST_CELLS[kept] * table.n_columns // max(n_cells, 1))
         self._kept = None
-        self._kept = list(self) if kept and table.n_rows * table.n_columns <= _MOST_KEPT else None
+        self._kept = list(self) if kept and n_cells <= _MOST_KEPT else None
 
     def __iter__(self) -> Iterator[Any]:
         """Yield blocks of all features."""
