@@ -217,10 +217,8 @@ def near_centres(values: np.ndarray, means: np.ndarray) -> np.ndarray:
     >>> near_centres(values, values.mean(axis=0)).tolist()
     [1.5, 0.0]
     """
-    tenth, small = len(values) // 10, np.empty(len(means))
-    for start in range(0, len(means), _AT_ONCE):
-        size = np.abs(values[:, start : start + _AT_ONCE])
-        size[~(size > 0)] = np.inf  # of NaN, too
-        size.partition(tenth, axis=0)
-        small[start : start + _AT_ONCE] = size[tenth]
+    tenth = len(values) // 10
+    sizes = (np.abs(values[:, start : start + _AT_ONCE]) for start in range(0, len(means), _AT_ONCE))
+    tenths = (np.partition(np.where(size > 0, size, np.inf), tenth, axis=0)[tenth] for size in sizes)
+    small = np.concatenate([means[:0], *tenths])
     return np.where(np.abs(means) > _MOST_LARGER * small, 0.0, means)
