@@ -155,6 +155,16 @@ class OnlyClasses(om.UnivariateRanker):
     supported_supervision = ("supervised",)
 
 
+class Forgetful(BaseRanker):
+    def _rank(self, dataset):
+        self._ranking(dataset, np.ones(dataset.n_features), "forgetful")
+
+
+def test_a_ranker_that_returns_no_ranking_is_told_what_to_return():
+    with pytest.raises(DataTypeError, match=r"Forgetful._rank must return self._ranking\(.*, not NoneType"):
+        Forgetful().fit(X, Y)
+
+
 def test_unsupported_data_are_refused():
     with pytest.raises(DataError, match="OnlyClasses does not handle regression; it handles classification"):
         OnlyClasses().fit(X, Y)

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from omnirank.core.errors import DataError, ParameterError, logger, setting
+from omnirank.core.errors import DataError, DataTypeError, ParameterError, logger, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, Hinting, check, check_parameters, choice, count, share
 from omnirank.core.ranking.ranking import Ranking
 from omnirank.core.registry import SUPERVISION, method_name, methods
@@ -219,6 +219,11 @@ class BaseRanker(_TableSelector, auto_wrap_output_keys=()):  # type: ignore[call
         return task_named("numbers", single=task_target(task).single)
 
     def _take_rankings(self, ranked: Ranking | Mapping[str, Ranking], task: str) -> None:
+        if not isinstance(ranked, Ranking | Mapping):
+            kind = type(ranked).__name__
+            raise DataTypeError(
+                f"{type(self).__name__}._rank must return self._ranking(dataset, scores, name), not {kind}"
+            )
         self.task_ = task
         self.rankings_ = {ranked.method: ranked} if isinstance(ranked, Ranking) else dict(ranked)
         self.ranking_ = next(iter(self.rankings_.values()))
