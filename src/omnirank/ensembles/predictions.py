@@ -258,9 +258,7 @@ def _no_predictions(model: Any, parts: ShardSource, number: int, keys: Sequence[
     pyarrow, _ = import_pyarrow()
     training = model._features
     missing = Table.from_columns(
-        training.names,
-        [_one_missing(levels, training.dtype) for levels in training.levels],
-        training.levels,
+        training.names, [_one_missing(levels, training.dtype) for levels in training.levels], training.levels
     )
     frame = prediction_frame(model, Dataset(missing), **options)
     schema = parts.parts[number].schema

@@ -310,11 +310,7 @@ class StoredNeighbors:
     """
 
     def __init__(
-        self,
-        search: NeighborSearch | SparseSearch,
-        k: int,
-        n_jobs: int | None = None,
-        rows: np.ndarray | None = None,
+        self, search: NeighborSearch | SparseSearch, k: int, n_jobs: int | None = None, rows: np.ndarray | None = None
     ) -> None:
         self.cells, self.n_groups = search.cells, search.n_groups
         rows = np.arange(self.cells.n_rows) if rows is None else rows

@@ -149,11 +149,7 @@ def _quoted(text: str) -> str:
 
 
 def export_json(
-    model: Any,
-    *,
-    tree: int = 0,
-    feature_names: Sequence[str] | None = None,
-    target_names: Sequence[str] | None = None,
+    model: Any, *, tree: int = 0, feature_names: Sequence[str] | None = None, target_names: Sequence[str] | None = None
 ) -> str:
     """Return a tree as JSON: its features, its targets, and its nodes in preorder.
 
