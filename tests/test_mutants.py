@@ -107,6 +107,18 @@ def test_examples_of_the_module_judge_it(tree, tmp_path):
     assert attempt(tree, tmp_path)[1][0].startswith("src/omnirank/tasks/small.py::")
 
 
+@pytest.mark.parametrize(
+    ("shared", "use"),
+    [("pytest.fixture(scope='module')", "(shared): kind = shared"), ("functools.cache", "(): kind = shared()")],
+)
+def test_all_tests_judge_what_the_first_computes_for_them(tree, tmp_path, shared, use):
+    shared = f"import functools, pytest\n\n@{shared}\ndef shared():\n    return type(larger(1.0, 1))\n"
+    tests = f"def test_first{use}\n\ndef test_larger{use}; assert kind is same(int)\n"
+    code = textwrap.dedent(CODE) + "\ndef same(a):\n    return a\n"
+    write(tree, code, f"from omnirank.tasks.small import larger, same\n{shared}\n{tests}")
+    assert attempt(tree, tmp_path)[1] == [TEST]
+
+
 def test_slow_tests_judge_what_is_left(tree, tmp_path):
     slow = TESTS.replace("    def", "    import pytest\n\n    @pytest.mark.slow\n    def")
     write(tree, CODE, slow + NOTICES)

@@ -1,7 +1,8 @@
 """Plugin of pytest: collects tests once, then tries each mutant in a process of its own, forked from this one.
 
 In the fork, functions get the code of the changed source; `sitecustomize.py` gives it to processes that a test starts.
-Before, one fork runs all quick tests and notes which functions each of them calls.
+Before, one fork runs all quick tests and notes which statements each of them reaches, itself or in a fixture that it
+shares with others.
 """
 
 import ast
@@ -14,6 +15,7 @@ import json
 import os
 import signal
 import time
+import traceback
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -25,6 +27,7 @@ SECONDS, PATIENCE = float(os.environ["MUTANT_SECONDS"]), 900
 NO_TEST = "no end, or a crash"  # what notices it then
 
 _now = []  # the test that runs
+_noting = []  # its name, or the fixture of several tests that is set up
 _seconds = {}  # of tests that passed
 _failed = set()
 
@@ -38,6 +41,18 @@ def pytest_runtest_logreport(report):
         _failed.add(report.nodeid)
     elif report.passed and report.when == "call":
         _seconds[report.nodeid] = report.duration
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    """Note what a fixture of several tests reaches for all of them."""
+    if fixturedef.scope == "function":
+        return (yield)
+    _noting.append((request.node.nodeid, fixturedef.argname))
+    try:
+        return (yield)
+    finally:
+        _noting.pop()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -62,7 +77,7 @@ def pytest_runtestloop(session):
         places = tuple(mutant.pop("places"))
         rest_there = [name for name in rest if name.startswith(places)]
         unsound = []
-        judging = dict.fromkeys([*judges.get(f"{mutant['file']}:{mutant['function']}", []), *rest_there])
+        judging = dict.fromkeys([*judges.get(f"{mutant['file']}:{_statement(mutant)}", []), *rest_there])
         while (failed := _first_failure([tests[name] for name in judging if name in tests], mutant)) in judging:
             if not _first_failure([tests[failed]]):
                 break
@@ -89,6 +104,8 @@ def _fork(work):
         os.setpgid(0, 0)
         signal.signal(signal.SIGPROF, _stop)
         work()
+    except BaseException:
+        (FOLDER / "error.txt").write_text(traceback.format_exc())
     finally:
         os._exit(0)
 
@@ -118,7 +135,7 @@ def _first_failure(tests, mutant=None):
 
 def _run(tests):
     for test, following in itertools.zip_longest(tests, tests[1:]):
-        _now[:] = [test]
+        _now[:], _noting[:] = [test], [test.nodeid]
         signal.alarm(PATIENCE)
         signal.setitimer(signal.ITIMER_PROF, *2 * [SECONDS])
         try:
@@ -130,27 +147,49 @@ def _run(tests):
 
 
 def _record(tests, files):
-    """Return the tests that call each function and pass, the fastest first."""
-    called = {}
-    builtins._note_call = lambda function: called.setdefault(function, set()).add(_now[0].nodeid)
+    """Return the tests that reach each statement and pass, the fastest first."""
+    reached = {}
+    builtins._note = lambda statement: reached.setdefault(statement, set()).add(_noting[-1])
     trees = {file: ast.parse((SOURCES / file).read_text()) for file in files}
     for file, tree in trees.items():
-        _note_calls(tree, f"{file}:")
+        _note_statements(tree, file)
     _replace(trees)
+    # A test computes again what it could read from caches of others; kernels stay compiled.
+    wrappers = (f for f in gc.get_objects() if type(f).__name__ == "_lru_cache_wrapper")
+    files_of = ((f, getattr(getattr(f.__wrapped__, "__code__", None), "co_filename", "")) for f in wrappers)
+    caches = [f for f, name in files_of if name.startswith(str(SOURCES.parents[1])) and "kernel" not in name]
     for _ in _run(tests):
-        pass
+        for cache in caches:
+            cache.cache_clear()
     passed = _seconds.keys() - _failed
-    return {function: sorted(names & passed, key=_seconds.__getitem__) for function, names in called.items()}
+    judges = {}
+    for statement, names in reached.items():
+        names = {user for name in names for user in ([name] if isinstance(name, str) else _users(*name, tests))}
+        judges[statement] = sorted(names & passed, key=_seconds.__getitem__)
+    return judges
 
 
-def _note_calls(node, prefix):
-    for child in ast.iter_child_nodes(node):
-        name = prefix
-        if isinstance(child, ast.FunctionDef | ast.ClassDef):
-            name = f"{prefix}{child.name}."
-        _note_calls(child, name)
-        if isinstance(child, ast.FunctionDef):
-            child.body[:0] = ast.parse(f"_note_call({name[:-1]!r})").body
+def _users(node, fixture, tests):
+    return [test.nodeid for test in tests if fixture in test.fixturenames and test.nodeid.startswith(node)]
+
+
+def _note_statements(tree, file):
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for node in {node for function in functions for node in ast.walk(function)}:
+        for field in ("body", "orelse", "finalbody"):
+            if isinstance(statements := getattr(node, field, None), list):
+                notes = (ast.parse(f"_note('{file}:{statement.lineno}')").body[0] for statement in statements)
+                setattr(node, field, list(itertools.chain(*zip(notes, statements, strict=True))))
+
+
+def _statement(mutant):
+    """Return the line on which the innermost statement around a mistake begins."""
+    lines = [
+        node.lineno
+        for node in ast.walk(ast.parse((SOURCES / mutant["file"]).read_text()))
+        if isinstance(node, ast.stmt) and node.lineno <= mutant["line"] <= node.end_lineno
+    ]
+    return max(lines)
 
 
 def _replace(trees):
