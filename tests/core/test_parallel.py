@@ -153,7 +153,7 @@ def test_long_work_shows_a_bar_on_a_terminal(impatient, monkeypatch, n_jobs):
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert run_parallel(wait, range(4), n_jobs=n_jobs, progress=True, description="growing [trees]") == [1] * 4
     assert "growing [trees]" in sys.stderr.getvalue()
-    assert "/4" in sys.stderr.getvalue()
+    assert "4/4" in sys.stderr.getvalue()
 
 
 def test_nothing_is_shown_where_nobody_watches(impatient, monkeypatch):

@@ -16,9 +16,8 @@ import omnirank as om
 from omnirank.errors import DataError
 from omnirank.relational import RelationalDataset
 
-START = 2**60
-NUMBERS = [START + i for i in range(8)]
-EXACT = [2**52 + i for i in range(8)]
+EXACT = [2**53 - 8 + i for i in range(8)]
+NUMBERS = [2**53 + 1, *EXACT[1:]]  # one of them is refused
 CLASSES = ["a", "b"] * 4
 REFUSED = "holds whole numbers beyond 2\\*\\*53, which floats round"
 
@@ -92,7 +91,7 @@ def test_files(kind, last, tmp_path):
         om.load(path, "id", ignore="y")
     assert om.load(path, "y", ignore="id").feature_names == ("a",)
     if kind == "csv":  # whose texts become the categories
-        assert om.load(path, "y", nominal="id").features.levels[0][1] == str(NUMBERS[1])
+        assert str(NUMBERS[0]) in om.load(path, "y", nominal="id").features.levels[0]
     else:
         with pytest.raises(DataError, match=REFUSED):
             om.load(path, "y", nominal="id")

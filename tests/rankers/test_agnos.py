@@ -79,6 +79,7 @@ def test_intrinsic_dimension_of_many_examples_and_of_few():
     ball = rng.normal(size=(6000, 3))
     assert intrinsic_dimension(np.hstack([ball, ball, ball]), rng) == 3
     assert intrinsic_dimension(np.zeros((2, 4)), rng) == 1
+    assert intrinsic_dimension(np.array([[0.0, 0], [0, 1], [1, 0]]), rng) == 2
     assert intrinsic_dimension(np.zeros((9, 4)), rng) == 1
 
 

@@ -121,9 +121,6 @@ class SeedRanges:
         """Return the ranges that hold the keys from ``start`` to ``stop - 1`` of one entropy."""
         return cls(((entropy, start, stop),))
 
-    def __len__(self) -> int:
-        return sum(stop - start for _, start, stop in self.ranges)
-
     def overlap(self, other: SeedRanges) -> tuple[int, int, int] | None:
         """Return the first range of streams that both have used, or None."""
         shared = (

@@ -52,7 +52,7 @@ def column_units(matrix: Any) -> np.ndarray:
     size = np.abs(cells)
     with np.errstate(invalid="ignore"):
         unusual = ((size < _SMALLEST_CELL) & (size > 0)) | (size > _LARGEST / 2)
-    if not matrix.shape[0] or not unusual.any():
+    if not unusual.any():
         return units
     low, high = _ends(matrix)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -342,7 +342,15 @@ def code_numbers(cells: np.ndarray) -> tuple[np.ndarray, Levels]:
 
 
 def number_levels(found: np.ndarray) -> Levels:
-    """Whole numbers read as 1, 2, 3, not as 1.0, 2.0, 3.0."""
+    """Whole numbers read as 1, 2, 3, not as 1.0, 2.0, 3.0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.columns import number_levels
+    >>> number_levels(np.array([1.0, 2.0**53])), number_levels(np.array([1.0, 2.0**54])), number_levels(np.array([0.5]))
+    ((1, 9007199254740992), (1.0, 1.8014398509481984e+16), (0.5,))
+    """
     if len(found) and (np.abs(found).max() > LARGEST_EXACT or (found != np.round(found)).any()):
         return tuple(found.tolist())
     return tuple(int(value) for value in found)
@@ -380,7 +388,14 @@ def holds_rounded(series: Any) -> bool:
 
 
 def any_cell_rounded(cells: Iterable[Any]) -> bool:
-    """Whether one of the cells is a whole number beyond those that floats tell apart."""
+    """Whether one of the cells is a whole number beyond those that floats tell apart.
+
+    Examples
+    --------
+    >>> from omnirank.data.columns import any_cell_rounded
+    >>> any_cell_rounded([2**53, None, 1e300]), any_cell_rounded([-(2**53) - 1])
+    (False, True)
+    """
     numbers: list[Any] = [cell for cell in cells if isinstance(cell, Integral | Decimal) and cell == cell]
     return any(abs(number) > LARGEST_EXACT for number in numbers)
 

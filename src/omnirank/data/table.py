@@ -461,7 +461,7 @@ def any_text_rounded(texts: Iterable[str]) -> bool:
     Examples
     --------
     >>> from omnirank.data.table import any_text_rounded
-    >>> any_text_rounded(["9007199254740993"]), any_text_rounded(["9.007199254740993e15", "1"])
+    >>> any_text_rounded(["9007199254740993"]), any_text_rounded(["9.007199254740993e15", "9007199254740992"])
     (True, False)
     """
     return any(_DIGITS.fullmatch(text) and abs(int(text)) > LARGEST_EXACT for text in texts)
