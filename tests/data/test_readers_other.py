@@ -49,6 +49,8 @@ def test_matlab_targets(tmp_path):
     assert labels.features.is_sparse
     assert labels.target.dense().tolist() == [[0, 1], [1, 1], [0, 0]]
     assert load(mat(tmp_path / "c.mat", {"X": X})).task == "clustering"
+    several = [load(mat(tmp_path / "d.mat", {"X": X, "Y": [[1.0, 2], [3, y], [5, np.nan]]})).task for y in (4, 4.5)]
+    assert several == ["multi-target-classification", "multi-target-regression"]
 
 
 @pytest.mark.parametrize(
