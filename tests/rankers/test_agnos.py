@@ -66,11 +66,10 @@ def test_an_epoch_sees_every_example_once():
 
 
 @draws(8)
-@given(st.integers(0, 10**6), st.integers(3, 30), st.integers(1, 4))
+@given(st.integers(0, 10**6), st.integers(3, 30), st.sampled_from([1, 2, 4, 20]))
 def test_intrinsic_dimension_agrees_with_the_reference(seed, n, d):
     rng = np.random.default_rng(seed)
-    points = rng.normal(size=(n, d))
-    points[rng.random(n) < 0.2] = points[0]  # some are there twice
+    points = rng.normal(size=(n, d))[rng.integers(n, size=n)]  # some are there twice or more often
     assert intrinsic_dimension(points, rng) == reference.dimension(points.tolist())
 
 

@@ -175,10 +175,10 @@ def intrinsic_dimension(values: np.ndarray, rng: np.random.Generator) -> int:
     n = len(values)
     if n < 3:
         return 1
-    distances, _ = NearestNeighbors(n_neighbors=3).fit(values).kneighbors(values)
-    # examples that are there twice say nothing about distances
-    apart = distances[:, 1] > 0
-    ratios = np.sort(distances[apart, 2] / distances[apart, 1])
+    nearest = NearestNeighbors(n_neighbors=3).fit(values).kneighbors(values, return_distance=False)
+    # exact, since examples that are there twice say nothing about distances: rounding would part them
+    _, first, second = np.sort([np.linalg.norm(values - values[near], axis=1) for near in nearest.T], axis=0)
+    ratios = np.sort(second[first > 0] / first[first > 0])
     kept = int(len(ratios) * (1 - _LEFT_OUT))
     logs = np.log(ratios[:kept])
     if not logs.any():
