@@ -291,3 +291,17 @@ class TestOtherData:
             ranking.report(name, data)
         with pytest.raises(DataTypeError, match="data must be a Dataset"):
             ranking.report("report.html", [[1.0]])
+
+
+def test_groups_scores_and_the_scale_of_errors_are_explained(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "u", "v")})
+    data = om.Dataset(X, y).with_groups(np.arange(60) // 3)
+    ranker = om.EnsembleRanker(n_trees=5, random_state=0, n_jobs=1).fit(data)
+    ranker.ranking_.report(tmp_path / "report.html", data, ranker=ranker)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "groups 20, kept together" in section(text, "data")
+    assert "Examples of the same group (20 groups) stayed together." in section(text, "methods")
+    assert "score: How much the feature helps trees to predict" in section(text, "features")
+    assert "the mean or the most frequent class, which has about 1." in section(text, "summary")

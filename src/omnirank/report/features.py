@@ -54,7 +54,7 @@ def all_features(subject: Subject) -> Content:
     k = min(_N_TOP, len(ranking))
     # fewer are in the picture of the summary
     picture = subject.picture(plot_ranking(ranking, k=k), f"scores of the {k} best features") if k > N_SHORT else ""
-    notes = []
+    notes = [] if subject.method is None else [f"score: {subject.method.summary}."]
     if ranking.standard_errors is not None:
         notes.append(
             f"± {replicates_of(ranking)}: one standard error over these: it shows whether there were enough of them. "

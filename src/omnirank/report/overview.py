@@ -22,6 +22,7 @@ from omnirank.report.subject import Subject
 _BEST = 5
 # Relative errors above this are hardly better than the mean.
 _HARDLY = 0.95
+_CONSTANT = {"rrmse": "the mean, which has 1", "mixed_error": "the mean or the most frequent class, which has about 1"}
 _STABLE = ((0.9, "nearly the same"), (0.75, "stable"), (0.4, "moderately stable"), (-math.inf, "unstable"))
 _MOST_BARS = 16
 _MOST_MISSING = 50
@@ -100,11 +101,11 @@ def worth_sentence(subject: Subject) -> str:
 
 def _scale(halves: Halves) -> str:
     """Say what a relative error means, and that little is predicted where it is so."""
-    if halves.measure.name != "rrmse":
+    if not (constant := _CONSTANT.get(halves.measure.name)):
         return ""
     hardly = float(halves.values("worth").mean()) > _HARDLY
     caution = " So hardly anything is predicted here: take the order with caution." if hardly else ""
-    return f" {halves.measure.title} is the error relative to that of always predicting the mean, which has 1.{caution}"
+    return f" {halves.measure.title} is the error relative to that of always predicting {constant}.{caution}"
 
 
 def stability_sentence(subject: Subject) -> str:
@@ -147,6 +148,8 @@ def data_check(subject: Subject) -> Content:
         ("constant features", _constant(subject, data)),
     ]
     pairs += [("targets", str(known["targets"]))] if data.target is not None else []
+    groups = data.given_groups
+    pairs += [("groups", f"{len(set(groups.tolist()))}, kept together")] if groups is not None else []
     pairs += [
         (name, f"{known[name]:.3g}" if isinstance(known[name], float) else str(known[name]))
         for name in ("density", "label cardinality", "hierarchy", "hierarchy depth")

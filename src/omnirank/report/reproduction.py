@@ -51,6 +51,8 @@ def paragraph(subject: Subject) -> str:
     parts += _trees(subject)
     if data is not None and data.target is not None and not data.labelled.all():
         parts.append(f"{int(data.labelled.sum())} of the examples were labelled.")
+    if data is not None and data.given_groups is not None:
+        parts.append(f"Examples of the same group ({len(set(data.given_groups.tolist()))} groups) stayed together.")
     known = changed_parameters(ranking) or {}
     others = [f"{name}={value!r}" for name, value in known.items() if name not in _TOLD]
     if method is not None:
