@@ -18,7 +18,7 @@ HEADING = {"format": "example", "version": 1}
 
 
 def stored(content):
-    return StoredArrays(content, "there", "example", range(1, 2), "an example")
+    return StoredArrays(content, "there", "example", 1, "an example")
 
 
 def archive_of(**members):

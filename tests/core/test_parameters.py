@@ -25,20 +25,7 @@ from omnirank.core.parameters import (
 )
 from omnirank.errors import ParameterError
 
-NOT_NUMBERS = [
-    None,
-    "1",
-    b"1",
-    1j,
-    [],
-    [1],
-    object(),
-    float("nan"),
-    float("inf"),
-    -float("inf"),
-    True,
-    np.array([1, 2]),
-]
+NOT_NUMBERS = [None, "1", b"1", 1j, [], [1], object(), np.nan, np.inf, -np.inf, True, np.array([1, 2])]
 
 
 @pytest.mark.parametrize(

@@ -61,15 +61,7 @@ def test_select():
     assert ranking.select(threshold=0.4).tolist() == [False, True, False, True]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {},
-        {"n": 1, "share": 0.5},
-        {"n": 0},
-        {"share": 0.0},
-    ],
-)
+@pytest.mark.parametrize("wrong", [{}, {"n": 1, "share": 0.5}, {"n": 0}, {"share": 0.0}])
 def test_impossible_selections_are_refused(wrong):
     with pytest.raises(ParameterError):
         named([1.0, 2.0]).select(**wrong)
@@ -184,11 +176,7 @@ def full_ranking():
         ["a", "b"],
         trees,
         "genie3",
-        parameters={
-            "n_trees": np.int64(2),
-            "influence": (0.0, 1.0),
-            "nested": {"on": np.True_, "none": None},
-        },
+        parameters={"n_trees": np.int64(2), "influence": (0.0, 1.0), "nested": {"on": np.True_, "none": None}},
         task="regression",
         fingerprint="f00d",
         seeds=SeedRanges.of(42, 0, 2),
@@ -351,7 +339,7 @@ def test_words(sizes, top):
     assert str(Certainty(sizes, 0.95, 9)) == f"More trees would not change {top} (95 % confident, 9 trees)"
 
 
-# -- work beside the caller ------------------------------------------------------------------------
+# -- agreement of two rankings ---------------------------------------------------------------------
 
 
 # few distinct values, so that ties and zeros are common; and sizes that differ by many orders

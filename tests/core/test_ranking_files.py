@@ -189,18 +189,17 @@ def test_saving_replaces_in_one_step_and_leaves_nothing_behind(ranking, tmp_path
 
 
 def test_places_that_cannot_be(ranking, tmp_path):
-    with pytest.raises(ParameterError, match=r"\.json or \.csv, not '.*r\.pickle'"):
-        ranking.save(tmp_path / "r.pickle")
-    with pytest.raises(DataError, match=r"cannot write .*nowhere/r\.json': there is no folder '.*nowhere'"):
-        ranking.save(tmp_path / "nowhere" / "r.json")
-    with pytest.raises(DataError, match=r"there is no file '.*r\.json'"):
-        Ranking.load(tmp_path / "r.json")
     folder = tmp_path / "folder.json"
     folder.mkdir()
-    with pytest.raises(DataError, match=r"cannot write '.*folder\.json': it is a folder"):
-        ranking.save(folder)
-    with pytest.raises(DataError, match=r"cannot read '.*folder\.json'.*"):
-        Ranking.load(folder)
+    for use, name, error, message in (
+        (ranking.save, "r.pickle", ParameterError, r"\.json or \.csv, not '.*r\.pickle'"),
+        (ranking.save, "nowhere/r.json", DataError, r"cannot write .*nowhere/r\.json': there is no folder '.*nowhere'"),
+        (ranking.save, "folder.json", DataError, r"cannot write '.*folder\.json': it is a folder"),
+        (Ranking.load, "r.json", DataError, r"there is no file '.*r\.json'"),
+        (Ranking.load, "folder.json", DataError, r"cannot read '.*folder\.json'.*"),
+    ):
+        with pytest.raises(error, match=message):
+            use(tmp_path / name)
 
 
 def test_only_files_of_our_own_lose_an_apostrophe(tmp_path):
@@ -269,6 +268,9 @@ def test_what_is_not_json_is_a_clear_error(tmp_path, text, message):
         Ranking.load(path)
 
 
+HEAD = '# format: "omnirank-ranking"\n# version: 1\n'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -281,11 +283,8 @@ def test_what_is_not_json_is_a_clear_error(tmp_path, text, message):
         ("feature,score,position\na,1,1\nb,2,3\n", "position"),
         ("# format: 3\nfeature,score\na,1\n", "not a ranking"),
         ('# format: "omnirank-ranking"\n# version: 7\nfeature,score\na,1\n', "version 7"),
-        ('# format: "omnirank-ranking"\n# version: 1\n# method: {\nfeature,score\na,1\n', "line 3"),
-        (
-            '# format: "omnirank-ranking"\n# version: 1\n# parameters: 5\n# n_features: 1\nfeature,score\na,1\n',
-            "mapping",
-        ),
+        (f"{HEAD}# method: {{\nfeature,score\na,1\n", "line 3"),
+        (f"{HEAD}# parameters: 5\n# n_features: 1\nfeature,score\na,1\n", "mapping"),
     ],
 )
 def test_damaged_csv_is_a_clear_error(tmp_path, text, message):

@@ -49,14 +49,7 @@ def test_streams_and_kernel_seeds_are_all_different():
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        ((1, 3, 3),),
-        ((1, 4, 3),),
-        ((1, -1, 3),),
-        ((-1, 0, 3),),
-        ((1, 0, 3), (1, 2, 5)),
-        ((1, 0, 3), (1, 0, 3)),
-    ],
+    [*(((1, 3, 3),), ((1, 4, 3),), ((1, -1, 3),), ((-1, 0, 3),)), ((1, 0, 3), (1, 2, 5)), ((1, 0, 3), (1, 0, 3))],
 )
 def test_ranges_that_are_none_are_refused(wrong):
     with pytest.raises(ParameterError):

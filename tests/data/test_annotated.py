@@ -90,16 +90,16 @@ def test_an_object_is_read_everywhere():
 
 def test_mistakes_are_named(file, tmp_path, monkeypatch):
     path = file()
-    with pytest.raises(ParameterError, match="target='Type': there is no such column; did you mean 'type'"):
-        om.load(path, "Type")
-    with pytest.raises(ParameterError, match="decimal is not for AnnData"):
-        om.load(path, decimal=",")
-    with pytest.raises(DataError, match="CD3"):
-        om.load(cells(genes=["CD3"] * 5))
-    assert om.load(cells(genes=["CD3"] * 5), duplicates="number").feature_names[1] == "CD3_2"
     (tmp_path / "no.h5ad").write_bytes(b"nothing")
-    with pytest.raises(FileFormatError, match="not an AnnData file that can be read"):
-        om.load(tmp_path / "no.h5ad")
+    for given, options, error, message in (
+        (path, {"target": "Type"}, ParameterError, "target='Type': there is no such column; did you mean 'type'"),
+        (path, {"decimal": ","}, ParameterError, "decimal is not for AnnData"),
+        (cells(genes=["CD3"] * 5), {}, DataError, "CD3"),
+        (tmp_path / "no.h5ad", {}, FileFormatError, "not an AnnData file that can be read"),
+    ):
+        with pytest.raises(error, match=message):
+            om.load(given, **options)
+    assert om.load(cells(genes=["CD3"] * 5), duplicates="number").feature_names[1] == "CD3_2"
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     with pytest.raises(MissingDependencyError, match=r"omnirank\[anndata\]"):
         om.load(path)

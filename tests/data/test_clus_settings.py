@@ -41,37 +41,30 @@ def test_a_file_that_is_nowhere_is_told_with_both_places(tmp_path):
         load(settings)
 
 
-def test_target_wins_over_disable(tmp_path):
-    written(tmp_path, "data.arff", NUMBERS)
-    data = load(written(tmp_path, "run.s", "[Data]\nFile = data.arff\n[Attributes]\nTarget = 3\nDisable = 2-3\n"))
-    assert data.target_names == ("c",)
-    assert data.feature_names == ("a",)
-
-
-def test_a_comma_may_end_the_list_of_labels(tmp_path):
-    data = hierarchical(tmp_path, "a,a/b,", ["1,a/b", "2,a"])
-    assert data.hierarchy.labels == ("a", "a/b")
-
-
-def test_paths_need_not_list_their_parents(tmp_path):
-    data = hierarchical(tmp_path, "a/b/c,d", ["1,a/b/c", "2,a/b@d"])
-    assert data.hierarchy.labels == ("a", "a/b", "a/b/c", "d")
-    assert data.target.dense().tolist() == [[1, 1, 1, 0], [1, 1, 0, 1]]
-
-
-def test_a_label_of_a_dag_may_stand_alone(tmp_path):
-    data = hierarchical(tmp_path, "a,b,a/c,b/c", ["1,c", "2,a"], "Type = DAG\nHSeparator = /")
-    assert data.hierarchy.labels == ("a", "b", "c")
-    assert data.target.dense().tolist() == [[1, 1, 1], [1, 0, 0]]
-
-
-def test_labels_are_parted_by_a_point_where_no_separator_is_named(tmp_path):
-    data = hierarchical(tmp_path, "a,a.b", ["1,a.b", "2,a"], "Type = Tree")
-    assert not data.hierarchy.parents[0]
-    assert data.hierarchy.parents[1] == (0,)
-    flat = hierarchical(tmp_path, "a,a/b", ["1,a/b", "2,a"], "Type = Tree")
-    assert flat.hierarchy.parents == ((), ())
-    assert any("HSeparator" in note for note in flat.notes)
+@pytest.mark.parametrize(
+    ("entries", "rows", "settings", "labels", "values"),
+    [
+        # a comma may end the list of labels
+        ("a,a/b,", ["1,a/b", "2,a"], "HSeparator = /", ("a", "a/b"), [[1, 1], [1, 0]]),
+        # paths need not list their parents
+        ("a/b/c,d", ["1,a/b/c", "2,a/b@d"], "HSeparator = /", ("a", "a/b", "a/b/c", "d"), [[1, 1, 1, 0], [1, 1, 0, 1]]),
+        # a label of a DAG may stand alone
+        ("a,b,a/c,b/c", ["1,c", "2,a"], "Type = DAG\nHSeparator = /", ("a", "b", "c"), [[1, 1, 1], [1, 0, 0]]),
+        # where no separator is named, it is a point
+        ("a,a.b", ["1,a.b", "2,a"], "Type = Tree", ("a", "a.b"), [[1, 1], [1, 0]]),
+        ("a,a/b", ["1,a/b", "2,a"], "Type = Tree", ("a", "a/b"), [[0, 1], [1, 0]]),
+        # a last part of 0 is no label
+        (
+            *("1,1/1,1/1/0,2/0/0,1/10", ["1,1@1/1@1/1/0", "2,2/0/0", "3,1/10"], "HSeparator = /"),
+            *(("1", "1/1", "2", "1/10"), [[1, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]]),
+        ),
+    ],
+)
+def test_labels_are_read_as_clus_reads_them(tmp_path, entries, rows, settings, labels, values):
+    data = hierarchical(tmp_path, entries, rows, settings)
+    assert data.hierarchy.labels == labels
+    assert data.target.dense().tolist() == values
+    assert any("HSeparator" in note for note in data.notes) == ("/" in entries and "HSeparator" not in settings)
 
 
 @pytest.mark.parametrize(("settings", "cell"), [("", "n"), ("EmptySetIndicator = none\n", "none")])
@@ -102,12 +95,6 @@ def test_an_index_that_clus_would_not_read_is_a_fault(tmp_path):
     written(tmp_path, "s.arff", SPARSE.replace("{1 2", "{0 2"))
     with pytest.raises(FileFormatError, match=r"line 6.*index 0: the attributes are 1 to 3"):
         load(written(tmp_path, "s.s", "[Data]\nFile = s.arff\n"))
-
-
-def test_a_last_part_of_0_is_no_label(tmp_path):
-    data = hierarchical(tmp_path, "1,1/1,1/1/0,2/0/0,1/10", ["1,1@1/1@1/1/0", "2,2/0/0", "3,1/10"])
-    assert data.hierarchy.labels == ("1", "1/1", "2", "1/10")
-    assert data.target.dense().tolist() == [[1, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]]
 
 
 @pytest.mark.parametrize(("clustering", "told"), [("3", False), ("1-3", False), ("2", True), ("2-3", True)])

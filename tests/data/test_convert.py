@@ -74,32 +74,23 @@ def test_lists_and_object_arrays_give_the_same_column_as_frames(kind):
         assert found_levels == levels
 
 
-@pytest.mark.parametrize(
-    "series",
-    [
-        pd.Series(pd.array([1, None, 3], dtype="Int64")),
-        pd.Series(pd.array([1, None, 3], dtype="int64[pyarrow]")),
-        pd.Series([1, None, 3], dtype=object),
-        pd.Series([1.0, None, 3.0]),
-        pd.Series([Decimal(1), None, Decimal(3)]),
-    ],
-)
-def test_pandas_numbers_of_every_storage(series):
-    found, levels = column_of(table_from(pd.DataFrame({"c": series})))
-    same(found, [1, NAN, 3])
-    assert levels is None
+STORED = {
+    ("numbers", "Int64"): [1, None, 3],
+    ("numbers", "int64[pyarrow]"): [1, None, 3],
+    ("numbers", "float64"): [1, None, 3],
+    ("numbers", object): [1, None, 3],
+    ("decimals", object): [Decimal(1), None, Decimal(3)],
+    **{("booleans", dtype): [True, None, False] for dtype in ("boolean", "bool[pyarrow]", object)},
+    **{("strings", dtype): ["b", None, "a"] for dtype in ("str", "string", "string[pyarrow]", object, "category")},
+}
 
 
-@pytest.mark.parametrize("dtype", ["boolean", "bool[pyarrow]", object])
-def test_pandas_booleans_of_every_storage(dtype):
-    frame = pd.DataFrame({"c": pd.Series([True, None, False], dtype=dtype)})
-    assert column_of(table_from(frame)) == ([1, -1, 0], (False, True))
-
-
-@pytest.mark.parametrize("dtype", ["str", "string", "string[pyarrow]", object, "category"])
-def test_pandas_strings_of_every_storage(dtype):
-    frame = pd.DataFrame({"c": pd.Series(["b", None, "a"], dtype=dtype)})
-    assert column_of(table_from(frame)) == ([1, -1, 0], ("a", "b"))
+@pytest.mark.parametrize(("kind", "dtype"), STORED)
+def test_pandas_columns_of_every_storage(kind, dtype):
+    cells, levels = column_of(table_from(pd.DataFrame({"c": pd.Series(STORED[kind, dtype], dtype=dtype)})))
+    expected = {"booleans": ([1, -1, 0], (False, True)), "strings": ([1, -1, 0], ("a", "b"))}
+    same(cells, expected.get(kind, ([1, NAN, 3], None))[0])
+    assert levels == expected.get(kind, ([], None))[1]
 
 
 LEVELS = ["c", "b", "unused", "a"]

@@ -263,11 +263,11 @@ NUMBERS = st.one_of(
 
 
 @st.composite
-def dense_files(draw):
-    """An ARFF text in any of its ways of writing, and the cells it stands for."""
-    odd = draw(st.booleans())
+def files(draw):
+    """An ARFF text in any of its ways of writing, with dense or sparse rows, and the cells it stands for."""
+    odd, is_sparse = draw(st.booleans()), draw(st.booleans())
     levels = st.lists(ODD_LEVELS if odd else PLAIN_LEVELS, min_size=1, max_size=4, unique=True)
-    domains = draw(st.lists(st.none() | levels, min_size=1, max_size=5))
+    domains = draw(st.lists(st.none() | levels, min_size=1, max_size=12 if is_sparse else 5))
     names = draw(st.lists(NAMES, min_size=len(domains), max_size=len(domains), unique=True))
     lines = ["@relation r"]
     for name, domain in zip(names, domains, strict=True):
@@ -275,86 +275,46 @@ def dense_files(draw):
         lines.append(f"@attribute {quote(name)} {kind}")
     lines.append("@data")
     cells = []
-    separator = st.sampled_from([",", ",", ",", ", ", " ,", "\t", ",\t"] if odd else [",", ",", ", "])
+    of_dense = [",", ",", ",", ", ", *([" ,", "\t", ",\t"] if odd else [])]
+    separator = st.sampled_from([",", ", ", " , "] if is_sparse else of_dense)
+    blank = st.sampled_from([" ", "  ", "\t"])
     for _ in range(draw(st.integers(1, 8))):
-        row, texts = [], []
-        for domain in domains:
-            missing = draw(st.integers(0, 9)) == 0
-            text = draw(NUMBERS) if domain is None else draw(st.sampled_from(domain))
-            row.append(None if missing else float(text) if domain is None else domain.index(text))
-            written = text if domain is None else quote(text)
-            if domain is not None and written == text and draw(st.integers(0, 4)) == 0:
-                written = f"'{text}'"
-            texts.append("?" if missing else written)
+        row = [0 if is_sparse else None for _ in domains]
+        texts = []
+        chosen = range(len(domains))
+        if is_sparse:
+            chosen = draw(st.lists(st.sampled_from(chosen), unique=True, max_size=6))
+            chosen = sorted(chosen) if draw(st.booleans()) else chosen
+        for i in chosen:
+            domain, written = domains[i], "?"
+            row[i] = None
+            if draw(st.integers(0, 9)) > 0:
+                text = draw(NUMBERS) if domain is None else draw(st.sampled_from(domain))
+                row[i] = float(text) if domain is None else domain.index(text)
+                written = text if domain is None else quote(text)
+                if domain is not None and written == text and draw(st.integers(0, 4)) == 0:
+                    written = f"'{text}'"
+            texts.append(f"{i}{draw(blank)}{written}" if is_sparse else written)
         cells.append(row)
-        line = texts[0]
-        for text in texts[1:]:
-            line += draw(separator) + text
-        lines.append(line)
+        line = "".join(text + draw(separator) for text in texts[:-1]) + "".join(texts[-1:])
+        lines.append("{" + line + "}" if is_sparse else line)
         if draw(st.integers(0, 9)) == 0:
             lines.append(draw(st.sampled_from(["", "% a comment, with 'signs", "  "])))
-    return "\n".join(lines) + "\n", names, domains, cells
+    return "\n".join(lines) + "\n", names, domains, cells, is_sparse
 
 
 @pytest.mark.slow
-@draws(30)
-@given(dense_files(), st.sampled_from([1, 30, 1 << 20]))
-def test_dense_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes):
-    text, names, domains, cells = file
+@draws(60)
+@given(files(), st.sampled_from([1, 30, 1 << 20]))
+def test_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes):
+    text, names, domains, cells, is_sparse = file
     path = tmp_path_factory.getbasetemp() / "generated.arff"
     path.write_bytes(text.encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("omnirank.data.files.BLOCK_BYTES", block_bytes)
         table = read_arff(path).table
-    assert table.names == tuple(names)
+    assert (table.names, table.is_sparse) == (tuple(names), is_sparse)
     assert table.levels == tuple(None if domain is None else tuple(domain) for domain in domains)
-    for i, domain in enumerate(domains):
-        missing = np.nan if domain is None else -1
-        expected = np.array([missing if row[i] is None else row[i] for row in cells])
-        np.testing.assert_array_equal(table.column(i), expected)
-
-
-@st.composite
-def sparse_files(draw):
-    """A sparse ARFF text and its dense cells (None = missing)."""
-    domains = draw(
-        st.lists(st.none() | st.lists(PLAIN_LEVELS, min_size=1, max_size=3, unique=True), min_size=1, max_size=12)
-    )
-    lines = ["@relation r"]
-    for i, domain in enumerate(domains):
-        kind = "numeric" if domain is None else "{" + ",".join(domain) + "}"
-        lines.append(f"@attribute a{i} {kind}")
-    lines.append("@data")
-    cells = []
-    for _ in range(draw(st.integers(1, 6))):
-        row = [0.0 if domain is None else 0 for domain in domains]
-        entries = []
-        chosen = draw(st.lists(st.integers(0, len(domains) - 1), unique=True, max_size=6))
-        for i in sorted(chosen) if draw(st.booleans()) else chosen:
-            domain = domains[i]
-            if draw(st.integers(0, 9)) == 0:
-                row[i] = None
-                entries.append(f"{i} ?")
-                continue
-            text = draw(NUMBERS) if domain is None else draw(st.sampled_from(domain))
-            row[i] = float(text) if domain is None else domain.index(text)
-            entries.append(f"{i}{draw(st.sampled_from([' ', '  ', chr(9)]))}{text}")
-        cells.append(row)
-        lines.append("{" + draw(st.sampled_from([",", ", ", " , "])).join(entries) + "}")
-    return "\n".join(lines) + "\n", domains, cells
-
-
-@pytest.mark.slow
-@draws(30)
-@given(sparse_files(), st.sampled_from([1, 30, 1 << 20]))
-def test_sparse_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes):
-    text, domains, cells = file
-    path = tmp_path_factory.getbasetemp() / "generated_sparse.arff"
-    path.write_bytes(text.encode())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("omnirank.data.files.BLOCK_BYTES", block_bytes)
-        table = read_arff(path).table
-    assert table.is_sparse
     for i, domain in enumerate(domains):
         missing = np.nan if domain is None else -1
         expected = np.array([missing if row[i] is None else row[i] for row in cells])

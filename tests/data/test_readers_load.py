@@ -138,6 +138,7 @@ def test_hierarchical_attribute_is_found(tmp_path):
         ({"target": "colour", "ignore": "2-3"}, "'colour' is in both target and ignore"),
         ({"key": "id", "ignore": "id"}, "'id' is in both key and ignore"),
         ({"target": "color"}, "did you mean 'colour'"),
+        *(({name: "zz"}, f"{name}='zz': there is no such column") for name in ("ignore", "key", "features")),
         ({"ignore": "1-last"}, "no column is left as a feature"),
         ({"target": "size", "strings": "maybe"}, "strings='maybe'"),
         ({"target": "size", "key": "id", "task": "guess"}, "guess"),

@@ -104,19 +104,19 @@ def test_parquet_types(tmp_path):
     assert content.integers == {"i"}
 
 
-def test_parquet_faults(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"PAR1 not really", "not a Parquet file"),
+        (pd.DataFrame({"a": [1.0, np.inf]}), r"'a'.*inf"),
+        (pd.DataFrame({"a": [[1, 2]]}), "'a'"),
+        (pd.DataFrame({"a": []}), "0 rows"),
+    ],
+)
+def test_parquet_faults(tmp_path, content, problem):
     path = tmp_path / "a.parquet"
-    path.write_bytes(b"PAR1 not really")
-    with pytest.raises(FileFormatError, match="not a Parquet file"):
-        read_parquet(path)
-    pd.DataFrame({"a": [1.0, np.inf]}).to_parquet(path)
-    with pytest.raises(FileFormatError, match=r"'a'.*inf"):
-        read_parquet(path)
-    pd.DataFrame({"a": [[1, 2]]}).to_parquet(path)
-    with pytest.raises(FileFormatError, match="'a'"):
-        read_parquet(path)
-    pd.DataFrame({"a": []}).to_parquet(path)
-    with pytest.raises(FileFormatError, match="0 rows"):
+    path.write_bytes(content) if isinstance(content, bytes) else content.to_parquet(path)
+    with pytest.raises(FileFormatError, match=problem):
         read_parquet(path)
 
 
@@ -211,6 +211,7 @@ def settings(tmp_path, text):
         ("[Attributes]\nTarget = 4-5\nDisable = 1\n", ("1", "2"), ("a", "b")),
         ("[attributes]\ntarget = 5 % the last\nKEY = 1\ndescriptive = 2,4\n", ("1", "a"), ("b",)),
         ("[Attributes]\nKey = 1\n", ("1", "2", "a"), ("b",)),
+        ("[Attributes]\nTarget = 5\nDisable = 1,4-5\n", ("1", "2"), ("b",)),  # the target wins
         ("[Attributes]\nTarget = None\nDescriptive = 2-3\n", ("1", "2"), ()),
         ("[Attributes]\nDescriptive = 2-5\nTarget = 2-5\nClustering = 2-5\nKey = 1\n", ("1", "2", "a", "b"), ()),
     ],
@@ -237,14 +238,12 @@ def test_settings_faults(tmp_path, text, problem):
         load(settings(tmp_path, text))
 
 
-def test_settings_without_data(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("[Data]\n", "no setting File"), ("File = a.arff\n", "before any"), ("\n% nothing\n", r"no \[Section")],
+)
+def test_settings_without_data(tmp_path, text, problem):
     path = tmp_path / "run.s"
-    path.write_text("[Data]\n")
-    with pytest.raises(FileFormatError, match="no setting File"):
-        load(path)
-    path.write_text("File = a.arff\n")
-    with pytest.raises(FileFormatError, match="before any"):
-        load(path)
-    path.write_text("\n% nothing\n")
-    with pytest.raises(FileFormatError, match=r"no \[Section"):
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=problem):
         load(path)

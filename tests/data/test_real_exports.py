@@ -237,38 +237,34 @@ def test_rows_below_the_table_may_be_data(write):
         om.load(path, footer=2)
 
 
-def test_titles_and_units(write):
-    text = "Lake survey\nStation:,Bled\n\nsite,temp,depth\n,°C,m\na,17.5,2\nb,16.1,3\nc,15.2,4\n"
-    error, data = cured(write(text), ignore="site")
-    assert error.cure == {"skip": 2, "header": 2}
-    assert "'Lake survey'" in str(error)
-    assert data.feature_names == ("temp °C", "depth m")
-    assert data.X.tolist() == [[17.5, 2], [16.1, 3], [15.2, 4]]
-
-
-def test_a_title_with_all_its_separators(write):
-    error, data = cured(write("Survey 2023;;;\na;b;c;d\n1;2;3;4\n5;6;7;8\n"), separator=";")
-    assert error.cure == {"skip": 1}
-    assert data.feature_names == ("a", "b", "c", "d")
-
-
-def test_names_in_two_rows(write):
-    text = "Site;Nutrients;;Metals;\n;N;P;Pb;Cd\na;1;2;3;4\nb;5;6;7;8\nc;1;2;3;5\n"
-    error, data = cured(write(text), separator=";", ignore="Site")
-    assert error.cure == {"header": 2}
-    assert data.feature_names == ("Nutrients N", "Nutrients P", "Metals Pb", "Metals Cd")
+@pytest.mark.parametrize(
+    ("text", "given", "cure", "names"),
+    [
+        (
+            "Lake survey\nStation:,Bled\n\nsite,temp,depth\n,°C,m\na,17.5,2\nb,16.1,3\nc,15.2,4\n",
+            *({}, {"skip": 2, "header": 2}, ("temp °C", "depth m")),
+        ),
+        # a title with all its separators
+        ("Survey 2023;;;\nsite;b;c;d\na;2;3;4\nb;6;7;8\n", {"separator": ";"}, {"skip": 1}, ("b", "c", "d")),
+        (
+            "site;Nutrients;;Metals;\n;N;P;Pb;Cd\na;1;2;3;4\nb;5;6;7;8\nc;1;2;3;5\n",
+            *({"separator": ";"}, {"header": 2}, ("Nutrients N", "Nutrients P", "Metals Pb", "Metals Cd")),
+        ),
+        ("site,2019,2020\na,1.5,2\nb,1,3\nc,2,2.5\n", {}, {"header": True}, ("2019", "2020")),
+    ],
+)
+def test_where_the_table_starts_and_what_its_columns_are_called(write, text, given, cure, names):
+    error, data = cured(write(text), ignore="site", **given)
+    assert error.cure == cure
+    assert data.feature_names == names
+    assert data.n_examples == text.count("\n", text.index("\na") + 1)
+    assert "skip" not in cure or repr(text.splitlines()[0].strip(";")) in str(error)
 
 
 def test_a_row_that_looks_like_units_can_be_data(write):
     path = write("k,v\na,high\nb,1\nc,2\n")
     assert cured(path)[0].cure == {"header": 2}
     assert om.load(path, header=1, missing=["high"]).n_examples == 3
-
-
-def test_years_as_names(write):
-    error, data = cured(write("site,2019,2020\na,1.5,2\nb,1,3\nc,2,2.5\n"), ignore="site")
-    assert error.cure == {"header": True}
-    assert data.feature_names == ("2019", "2020")
 
 
 def test_empty_rows_and_columns_are_left_out(write):

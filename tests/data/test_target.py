@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from omnirank.data.infer import is_binary, is_unknown, target_from
+from omnirank.data.containers import is_unknown
+from omnirank.data.infer import is_binary, target_from
 from omnirank.data.target import Target, decode
 from omnirank.errors import DataError
 

@@ -17,7 +17,7 @@ LEVELS = (None, ("a", "b", "c"), tuple(range(65)))
 
 def read(arrays, levels=LEVELS, n_values=2):
     content = packed_arrays({"format": "trees", "version": 1}, arrays)
-    return trees_of_arrays(StoredArrays(content, "there", "trees", range(1, 2), "trees"), levels, n_values)
+    return trees_of_arrays(StoredArrays(content, "there", "trees", 1, "trees"), levels, n_values)
 
 
 def forest(**changed):

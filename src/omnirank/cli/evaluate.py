@@ -226,7 +226,9 @@ def _evaluate_relational(
 def _print(measured: Measured, baseline: Measured, name: str, title: str, csv: bool) -> None:
     """Print the measures of a ranking beside those without one."""
     if csv:
-        _print_csv(measured, baseline, name)
+        names = sorted(next(iter(measured.values())))
+        rows = [(own, k, measured[k][own], baseline[k][own]) for own in names for k in sorted(measured)]
+        print_csv(["measure", "n_neighbors", "ranking", name.replace(" ", "_")], rows)
         return
     from omnirank.measures import MEASURES
 
@@ -234,15 +236,9 @@ def _print(measured: Measured, baseline: Measured, name: str, title: str, csv: b
     columns: list[tuple[str, str]] = [("measure", "left"), ("better", "left")]
     for k in measured:
         columns += [(f"ranking, {counted(k, 'neighbour')}", "right"), (name, "right")]
-    rows = []
+    shown = []
     for measure in next(iter(measured.values())):
         cells = [f"{values[k][measure]:.4g}" for k in measured for values in (measured, baseline)]
         way = "larger" if MEASURES[measure].larger_is_better else "smaller"
-        rows.append([MEASURES[measure].title, way, *cells])
-    table(columns, rows)
-
-
-def _print_csv(measured: Measured, baseline: Measured, name: str) -> None:
-    columns = ["measure", "n_neighbors", "ranking", name.replace(" ", "_")]
-    names = sorted(next(iter(measured.values())))
-    print_csv(columns, [(name, k, measured[k][name], baseline[k][name]) for name in names for k in sorted(measured)])
+        shown.append([MEASURES[measure].title, way, *cells])
+    table(columns, shown)

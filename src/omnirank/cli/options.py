@@ -194,11 +194,13 @@ def option_of(name: str, value: Any) -> str | None:
     ('--trees 0', '--key b.a=a', '--target "my kind" --target y')
     >>> OPTIONS.reset(token)
     """
+    from omnirank.cli.reading import reading_keys
+
     options = OPTIONS.get()
     option = next((o for o in (_OPTION_OF.get(name), f"--{name.replace('_', '-')}") if o in options), None)
     if option is None:
         key = {"exclude": "ignore", "keys": "key", "types": "nominal"}.get(name, name)
-        return f"--read {_quoted(f'{key}={_typed(value)}')}" if "--read" in options and _is_key(key) else None
+        return f"--read {_quoted(f'{key}={_typed(value)}')}" if "--read" in options and key in reading_keys() else None
     if value is True and options[option]:
         return option
     texts = [*map(str, value)] if isinstance(value, list | tuple) else [_typed(value)]
@@ -217,9 +219,3 @@ def _typed(value: Any) -> str:
     if isinstance(value, dict):
         return ",".join(n if kind == "nominal" else f"{n}={'' if kind is None else kind}" for n, kind in value.items())
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _is_key(name: str) -> bool:
-    from omnirank.cli.reading import reading_keys
-
-    return name in reading_keys()

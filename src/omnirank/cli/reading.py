@@ -198,7 +198,10 @@ def _kind(data: str, given: dict[str, Any]) -> str:
 
 
 def _keywords(read: Callable[..., Any]) -> list[str]:
-    return list(inspect.signature(read).parameters)[1:]
+    from omnirank.data.csv import TextFormat
+
+    names = list(inspect.signature(read).parameters)[1:]
+    return [*names[:-1], *TextFormat.__dataclass_fields__] if names[-1] == "reading" else names
 
 
 def call_reader(read: Callable[..., Any], source: str, given: dict[str, Any], what: str) -> Any:

@@ -87,9 +87,7 @@ def own_heading(name: str, version: int) -> dict[str, Any]:
     return {"format": name, "version": version, "package_version": package_version}
 
 
-def check_heading(
-    heading: Any, name: str, versions: range, *, what: str, path: str | Path | None = None
-) -> dict[str, Any]:
+def check_heading(heading: Any, name: str, newest: int, *, what: str, path: str | Path | None = None) -> dict[str, Any]:
     """Return the heading where it is one of a version that is read; a clear error else.
 
     Parameters
@@ -98,8 +96,8 @@ def check_heading(
         The outermost value of the file.
     name : str
         Name of the format.
-    versions : range
-        Versions that are read.
+    newest : int
+        The newest version that is read.
     what : str
         What the file holds, such as "a tree".
     path : str or Path, optional
@@ -108,7 +106,7 @@ def check_heading(
     Examples
     --------
     >>> from omnirank.core.files import check_heading
-    >>> check_heading({"format": "omnirank-tree", "version": 3}, "omnirank-tree", range(1, 2), what="a tree")
+    >>> check_heading({"format": "omnirank-tree", "version": 3}, "omnirank-tree", 1, what="a tree")
     Traceback (most recent call last):
     omnirank.core.errors.FileFormatError: written by omnirank of unknown version in version 3 of the format; ...
     """
@@ -119,16 +117,11 @@ def check_heading(
     version = heading.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FileFormatError(f"the version of the format is {version!r}, not a number from 1", path=path)
-    writer = heading.get("package_version", "of unknown version")
-    if version >= versions.stop:
+    if version > newest:
+        writer = heading.get("package_version", "of unknown version")
         raise FileFormatError(
             f"written by omnirank {writer} in version {version} of the format; this omnirank reads versions "
-            f"up to {versions.stop - 1}: upgrade it",
-            path=path,
-        )
-    if version < versions.start:
-        raise FileFormatError(
-            f"written by omnirank {writer} in version {version} of the format, which is read no more: write it again",
+            f"up to {newest}: upgrade it",
             path=path,
         )
     return heading
@@ -169,7 +162,6 @@ def parsed_json(text: str, path: str | Path | None = None, line: int | None = No
 _HEADER = "header.json"
 # Floats that no narrower type holds are written byte by byte: signs and exponents repeat themselves, digits do not.
 _BYTES = ".bytes"
-# What zipfile and numpy raise for damaged files.
 
 
 def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -202,16 +194,12 @@ def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
             narrow, ending = narrowest(array), ""
             if narrow.dtype == np.float64:
                 narrow, ending = np.moveaxis(narrow[..., None].view(np.uint8), -1, 0), _BYTES
-            members[f"{name}{ending}.npy"] = _npy(narrow)
+            npy = io.BytesIO()
+            np.save(npy, np.array(narrow, order="C"), allow_pickle=False)
+            members[f"{name}{ending}.npy"] = npy.getvalue()
         for name, content in members.items():
             entry = zipfile.ZipInfo(name)  # of 1980: the time of writing is no content
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED, compresslevel=1)
-    return file.getvalue()
-
-
-def _npy(array: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    np.save(file, np.array(array, order="C"), allow_pickle=False)
     return file.getvalue()
 
 
@@ -256,8 +244,8 @@ class StoredArrays:
         Where it was read from, for errors.
     name : str
         Name of the format.
-    versions : range
-        Versions of it that are read.
+    newest : int
+        The newest version of it that is read.
     what : str
         What the file holds, such as "a model".
 
@@ -266,11 +254,11 @@ class StoredArrays:
     >>> import numpy as np
     >>> from omnirank.core.files import StoredArrays, packed_arrays
     >>> content = packed_arrays({"format": "example", "version": 1}, {"depth": np.array([3, 1])})
-    >>> StoredArrays(content, "x", "example", range(1, 2), "an example").take("depth", np.int32, (2,))
+    >>> StoredArrays(content, "x", "example", 1, "an example").take("depth", np.int32, (2,))
     array([3, 1], dtype=int32)
     """
 
-    def __init__(self, content: bytes, path: str | Path, name: str, versions: range, what: str) -> None:
+    def __init__(self, content: bytes, path: str | Path, name: str, newest: int, what: str) -> None:
         self.path = path
         try:
             self._archive = np.load(io.BytesIO(content), allow_pickle=False)
@@ -278,7 +266,7 @@ class StoredArrays:
         except Exception:  # what is damaged may raise anything
             self.refuse(f"not {what}: it is no zip file of arrays with a {_HEADER!r}, or a damaged one")
         self._left = set(self._archive.files) - {_HEADER}
-        self.header = check_heading(parsed_json(text, path), name, versions, what=what, path=path)
+        self.header = check_heading(parsed_json(text, path), name, newest, what=what, path=path)
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise the error of a malformed file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
@@ -80,7 +80,11 @@ def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], wh
     if part in positions:
         return [positions[part]]
     if part.startswith("re:"):
-        return _by_expression(part, names, what)
+        try:
+            expression = re.compile(part.removeprefix("re:"))
+        except re.error as problem:
+            raise ParameterError(what, part, f"not a regular expression ({problem})") from None
+        return _matching(lambda name: expression.search(name) is not None, part, names, what, "expression")
     pieces = part.split(",")
     if len(pieces) > 1:
         return [i for piece in pieces for i in _choose(piece.strip(), names, positions, what)]
@@ -88,22 +92,15 @@ def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], wh
     if chosen is not None:
         return chosen
     if any(sign in part for sign in "*?["):
-        matched = [i for i, name in enumerate(names) if fnmatchcase(name, part)]
-        if not matched:
-            raise ParameterError(what, part, "no column name matches this pattern")
-        return matched
+        return _matching(lambda name: fnmatchcase(name, part), part, names, what, "pattern")
     raise ParameterError(what, part, f"there is no such column{similar_names(part, names, 'columns')}")
 
 
-def _by_expression(part: str, names: Sequence[str], what: str) -> list[int]:
-    try:
-        expression = re.compile(part.removeprefix("re:"))
-    except re.error as problem:
-        raise ParameterError(what, part, f"not a regular expression ({problem})") from None
-    matched = [i for i, name in enumerate(names) if expression.search(name)]
-    if not matched:
-        raise ParameterError(what, part, "no column name matches this expression")
-    return matched
+def _matching(fits: Callable[[str], bool], part: str, names: Sequence[str], what: str, how: str) -> list[int]:
+    matches = [i for i, name in enumerate(names) if fits(name)]
+    if not matches:
+        raise ParameterError(what, part, f"no column name matches this {how}")
+    return matches
 
 
 def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError
@@ -140,6 +141,18 @@ def unmasked(values: Any) -> Any:
     cells = np.array(values, dtype=object if missing is None else None)
     cells[np.ma.getmaskarray(values)] = missing
     return cells
+
+
+def is_unknown(value: Any) -> bool:
+    """Whether a value is None, NaN, NA or NaT.
+
+    Examples
+    --------
+    >>> from omnirank.data.containers import is_unknown
+    >>> [is_unknown(value) for value in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
 def is_annotated(X: Any) -> TypeGuard[AnnotatedLike]:

@@ -7,7 +7,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Any, NoReturn
@@ -59,24 +59,13 @@ _SETTINGS |= {"low_memory": False, "encoding": "utf-8"} | EXACT_NUMBERS
 def read_delimited(
     path: PathLike,
     *,
-    separator: str | None = None,
-    header: str | bool = "auto",
-    missing: Sequence[str] = (),
-    duplicates: str = "error",
-    encoding: str = "utf-8",
-    skip: int | None = None,
-    footer: int | None = None,
-    decimal: str = ".",
-    thousands: str = "",
-    censored: str = "error",
-    units: str = "error",
-    padded: str = "categories",
     target: ColumnChoice | None = None,
     features: ColumnChoice | None = None,
     key: ColumnChoice | None = None,
     ignore: ColumnChoice | None = None,
     nominal: ColumnChoice | None = None,
     source: Any = None,
+    **reading: Any,
 ) -> Content:
     """Read a file of delimited text, plain or gzipped.
 
@@ -89,24 +78,6 @@ def read_delimited(
     ----------
     path : str or Path
         The file.
-    separator : str, optional
-        The character between cells; by default that of the ending, a tab for ``.tsv`` and ``.tab``, else a comma.
-    header : {"auto", True, False} or int
-        Whether the first row holds the column names, or how many rows do. "auto": it does if no cell of it is a
-        number, it does not if every cell is a number or missing; a first row with both is an error that asks which is
-        meant. Without names, columns are called x1, x2, ... by their positions, which count from 1.
-    missing : sequence of str
-        What stands for a missing cell besides an empty one, ``?``, ``NA``, ``NaN``, ``N/A``, ``NULL`` and ``#N/A``.
-    duplicates : {"error", "number"}
-        What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
-    encoding : str
-        The encoding of the file.
-    skip : int, optional
-        Number of lines above the table. By default titles there are an error.
-    footer : int, optional
-        Number of rows below the table. By default sums and remarks there are an error.
-    decimal, thousands, censored, units, padded
-        How numbers are written, see :class:`omnirank.data.numbers.NumberFormat`.
     target, features : column choice, optional
         Where ``features`` is given, columns of neither are left out.
     key, ignore : column choice, optional
@@ -115,6 +86,8 @@ def read_delimited(
         Columns to be taken as nominal although they hold numbers.
     source : TextSource, optional
         What gives the text, if not the file.
+    **reading
+        How the text is read: fields of :class:`omnirank.data.csv.TextFormat`.
 
     Examples
     --------
@@ -128,19 +101,7 @@ def read_delimited(
     0   1.5    red
     1   NaN   blue
     """
-    number_format = NumberFormat(decimal, thousands, censored, units, padded)
-    file = DelimitedText(
-        Path(path),
-        separator or "",
-        missing_cells(missing),
-        encoding,
-        header,
-        duplicates,
-        skip,
-        number_format,
-        source,
-        footer,
-    )
+    file = DelimitedText(Path(path), TextFormat(**reading), source)
     names = file.names
     chosen = _chosen({"nominal": nominal, "ignore": ignore, "key": key}, names)
     if features is not None:
@@ -148,13 +109,13 @@ def read_delimited(
     frame = file.frame(chosen | file.texts) if file.n_rows > 0 else pd.DataFrame()
     if not len(frame):  # blank lines of a file of one column count as rows
         file.fail("there is no row of data", file.last_line)
-    if footer is None:
+    if file.format.footer is None:
         file.refuse_footers(
             [next((str(c) for c in row if c == c), "") for row in frame.tail(8).itertuples(index=False)]
         )
-    others = [i for i in range(len(names)) if frame.dtypes[i].kind in "bO"]
-    booleans = {i for i in others if not isinstance(frame.dtypes[i], pd.StringDtype) and _are_booleans(frame[i])}
     dtypes = frame.dtypes
+    others = [i for i in range(len(names)) if dtypes[i].kind in "bO" and not isinstance(dtypes[i], pd.StringDtype)]
+    booleans = {i for i in others if any(isinstance(cell, bool | np.bool_) for cell in frame[i].dropna().head(1))}
     codes = file.codes({i: frame[i].min() for i in file.digits.keys() - chosen if dtypes[i].kind in "iuf"})
     chosen |= codes
     if booleans | codes:  # of which pandas loses the spelling
@@ -162,7 +123,7 @@ def read_delimited(
     table = _typed_table(file, frame, chosen)
     integers = frozenset(names[i] for i in np.flatnonzero([dtype.kind in "iu" for dtype in frame.dtypes]))
     del frame
-    return Content.of_table(file.path, table, integers=integers, notes=file.notes)
+    return Content.of_table(file.path, table, integers=integers, notes=(*file.source.notes, *file.notes))
 
 
 def read_frame(
@@ -194,7 +155,8 @@ def read_frame(
     ...     read_frame(path).shape
     (0, 2)
     """
-    file = DelimitedText(Path(path), separator or "", missing_cells(missing), encoding, header=True, skip=0)
+    how = TextFormat(separator=separator, header=True, missing=missing, encoding=encoding, skip=0)
+    file = DelimitedText(Path(path), how)
     names = file.names
     if all(NUMBER.fullmatch(name) for name in names):
         file.fail("the first row holds numbers: it must hold the names of the columns", 1)
@@ -211,17 +173,6 @@ def read_frame(
         frame[texts] = frame[texts].map(lambda cell: file.unmarked(cell) if isinstance(cell, str) else cell)
     frame.columns = pd.Index(names)
     return frame
-
-
-def missing_cells(missing: Sequence[str]) -> frozenset[str]:
-    """Return all texts of missing cells."""
-    if isinstance(missing, str):
-        raise ParameterError("missing", missing, "give a list of texts")
-    return frozenset([*MISSING_CELLS, *missing])
-
-
-def _are_booleans(cells: pd.Series) -> bool:
-    return any(isinstance(cell, bool | np.bool_) for cell in cells.dropna().head(1))
 
 
 def _exact(texts: pd.Series) -> pd.Series:
@@ -306,7 +257,49 @@ def text_counts_of(cells: pd.Series) -> tuple[np.ndarray, dict[str, int]]:
 # -- the text -----------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
+class TextFormat(NumberFormat):
+    """How delimited text is read.
+
+    Parameters
+    ----------
+    separator : str, optional
+        The character between cells; by default that of a line ``sep=;`` or of the ending, a tab for ``.tsv`` and
+        ``.tab``, else a comma.
+    header : {"auto", True, False} or int
+        Whether the first row holds the column names, or how many rows do. "auto": it does if no cell of it is a
+        number, it does not if every cell is a number or missing; a first row with both is an error that asks which is
+        meant. Without names, columns are called x1, x2, ... by their positions, which count from 1.
+    missing : sequence of str
+        What stands for a missing cell besides an empty one, ``?``, ``NA``, ``NaN``, ``N/A``, ``NULL`` and ``#N/A``.
+    duplicates : {"error", "number"}
+        What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+    encoding : str
+        The encoding of the file.
+    skip : int, optional
+        Number of lines above the table. By default titles there are an error.
+    footer : int, optional
+        Number of rows below the table. By default sums and remarks there are an error.
+    """
+
+    separator: str | None = None
+    header: str | bool | int = "auto"
+    missing: Sequence[str] = ()
+    duplicates: str = "error"
+    encoding: str = "utf-8"
+    skip: int | None = None
+    footer: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check("header", self.header, choice("auto", True, False) | count(1))
+        check("skip", self.skip, choice(None) | count(0))
+        check("footer", self.footer, choice(None) | count(0))
+        check_duplicates_option(self.duplicates)
+        if isinstance(self.missing, str):
+            raise ParameterError("missing", self.missing, "give a list of texts")
+
+
 class DelimitedText:
     """The text of a file and the errors that point into it; one pass over it finds names and number of rows.
 
@@ -320,27 +313,15 @@ class DelimitedText:
     ----------
     path : Path
         The file, plain or gzipped.
-    separator : str
-        The character between cells; where it is empty, that of a line ``sep=;`` or of the ending.
-    missing : frozenset of str
-        What stands for a missing cell.
-    encoding : str
-        The encoding of the file.
-    header : {"auto", True, False} or int
-        Whether the first row holds the names, or in how many rows they stand, see `omnirank.data.csv.read_delimited`.
-    duplicates : {"error", "number"}
-        What to do with a name that was there before.
-    skip : int, optional
-        Number of lines above the table; None: titles are an error.
-    format : NumberFormat
-        How numbers are written.
+    format : TextFormat
+        How it is read.
     source : TextSource, optional
         What gives the text, if not the file.
-    footer : int, optional
-        Number of rows below the table; they are not among ``n_rows``.
 
     Attributes
     ----------
+    missing : frozenset of str
+        What stands for a missing cell.
     names : tuple of str
         Names of the columns.
     has_header : bool
@@ -355,27 +336,11 @@ class DelimitedText:
         How long the first cells are, of columns where these are digits, as many in each; 0 where none is known.
     """
 
-    path: Path
-    separator: str
-    missing: frozenset[str]
-    encoding: str = "utf-8"
-    header: str | bool | int = "auto"
-    duplicates: str = "error"
-    skip: int | None = None
-    format: NumberFormat = field(default_factory=NumberFormat)
-    source: Any = None
-    footer: int | None = None
-    quotes_tell: bool = False
-    last_line: int = 1
-    n_rows: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        check("header", self.header, choice("auto", True, False) | count(1))
-        check("skip", self.skip, choice(None) | count(0))
-        check("footer", self.footer, choice(None) | count(0))
-        check_duplicates_option(self.duplicates)
-        self.source = self.source or TextSource(self.path, self.encoding)
-        self._start = self.skip or 0
+    def __init__(self, path: Path, format: TextFormat, source: Any = None) -> None:
+        self.path, self.format, self.last_line = path, format, 1
+        self.source = source or TextSource(path, format.encoding)
+        self.missing = frozenset([*MISSING_CELLS, *self.format.missing])
+        self._start = self.format.skip or 0
         start, head, whole = tee(self.source.blocks(), 3)
         self._find_separator(next(start, (1, b""))[1])
         lines, marked = self._first_rows(head)
@@ -384,7 +349,7 @@ class DelimitedText:
             self.fail("the file is empty", 1)
         rows = [[cell.removeprefix(MARK) for cell in cells] for cells in marked]
         self.quotes_tell = _are_partly_quoted(marked[0])
-        titles = n_titles(rows) if self.skip is None and not self.quotes_tell else 0
+        titles = n_titles(rows) if self.format.skip is None and not self.quotes_tell else 0
         if titles:
             skip = lines[titles - 1]
             title = " ".join(filter(None, rows[0]))[:_SHOWN]
@@ -401,14 +366,15 @@ class DelimitedText:
         self.last_line = max(1, self._start)
         self._n_columns = len(self.names)
         self._used = list(range(self._n_columns))
-        if self.header == "auto" and n_header and not self.quotes_tell and starts_with_units(rows[1:], self.missing):
+        is_auto = self.format.header == "auto" and not self.quotes_tell
+        if is_auto and n_header and starts_with_units(rows[1:], self.missing):
             self.fail(
                 f"the row below the names looks like units or more names: {setting('header', 2)} joins both, "
                 f"{setting('header', 1)} takes it as data. If each column is an example, transpose the table first",
                 lines[1] if len(lines) > 1 else None,
                 cure={"header": 2},
             )
-        self.n_rows = self._counted_rows(self._blocks(whole)) - (self.footer or 0)
+        self.n_rows = self._counted_rows(self._blocks(whole)) - (self.format.footer or 0)
         del whole
         self._leave_out_empty_columns()
         data, none = rows[n_header : n_header + max(0, self.n_rows)], self.missing
@@ -425,9 +391,9 @@ class DelimitedText:
         declared = _DECLARED.match(head)
         if declared:
             self._start = max(1, self._start)
-            self.separator = self.separator or declared[1].decode()
+        given = self.format.separator or (declared[1].decode() if declared else None)
         usual = _SEPARATORS.get(file_ending(self.path), ",")
-        if not self.separator:
+        if not given:
             lines = head.split(b"\n", self._start + _FIRST_ROWS + 1)[self._start : -1]
             best = separator_of([line.decode() for line in lines], usual)
             if best and best != usual:
@@ -437,7 +403,7 @@ class DelimitedText:
                     self._start + 1,
                     cure={"separator": best},
                 )
-        self.separator = separator = self.separator or usual
+        self.separator = separator = given or usual
         if len(separator) != 1 or separator in '"\n\r' or separator.isalnum() or not separator.isascii():
             raise ParameterError("separator", separator, "give one character of ASCII, such as ',' or ';' or '\\t'")
         # lines without a value, of which blank ones are left
@@ -464,7 +430,8 @@ class DelimitedText:
         if is_short_header(rows, size):
             is_end = all(not cells[-1] for cells in rows[1:])
             rows[0] = [*rows[0], ""] if is_end else ["", *rows[0]]
-        n = self.header if isinstance(self.header, int) and not isinstance(self.header, bool) else 1
+        header = self.format.header
+        n = header if isinstance(header, int) and not isinstance(header, bool) else 1
         if n > 1 and (n >= len(rows) or len({len(cells) for cells in rows[:n]}) > 1):
             self.fail(f"{setting('header', n)}, but these rows have different lengths, or no row of data below", None)
         return joined_names(rows[:n]) if n > 1 else rows[0], n
@@ -474,7 +441,7 @@ class DelimitedText:
         cells = first
         if not self.quotes_tell:  # a name may be broken over lines
             cells = [" ".join(cell.split()) if "\n" in cell else cell.strip(_SPACE) for cell in first]
-        header = self.header
+        header = self.format.header
         if header == "auto" and not self.quotes_tell:
             numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
             header = not any(numbers)
@@ -493,7 +460,7 @@ class DelimitedText:
         notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
         self._unnamed = unnamed
         names = tuple(f"x{i + 1}" if i in unnamed else cell for i, cell in enumerate(cells))
-        if self.duplicates == "number":
+        if self.format.duplicates == "number":
             return number_names(names), True, notes
         again = first_repeated(names)
         if again is not None:
@@ -613,7 +580,7 @@ class DelimitedText:
                 decimal="," if self.format.decimal == "," else ".",
                 na_values=sorted(self.missing),
                 chunksize=n_rows,
-                nrows=self.n_rows if self.footer else None,
+                nrows=self.n_rows if self.format.footer else None,
                 **_SETTINGS,
             )
             for frame in [frames] if n_rows is None else frames:
@@ -642,6 +609,7 @@ class DelimitedText:
     ) -> NoReturn:
         """Raise the error about a line (from 1) and a column (from 0), with the settings that cure it."""
         place = None if column is None else column + 1
+        problem += f" ({self.source.notes[0]})" if self.source.notes else ""
         raise FileFormatError(problem, path=self.path, line=line, column=place, cure=cure)
 
     def _line_of(self, column: int, wanted: Callable[[str], bool]) -> tuple[int, str]:

@@ -144,9 +144,7 @@ class Dataset(PickledWithoutCaches):
     def _view(self, **changes: Any) -> Dataset:
         """A data set that shares everything with this one but what is changed."""
         view = Dataset.__new__(Dataset)
-        kept = ("task", "hierarchy", "name", "feature_groups", "_remarks", "_given_groups")
-        own = ("_all_features", "_feature_rows", "_all_target", "_target_rows")
-        view.__dict__.update({name: self.__dict__[name] for name in (*kept, *own)} | changes)
+        view.__dict__.update(self.__getstate__() | {"source": None} | changes)
         return view
 
     # -- the parts ----------------------------------------------------------------------------------

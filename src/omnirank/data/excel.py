@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -132,11 +131,4 @@ def read_sheet(
     """
     source = source or Workbook(Path(path), sheet)
     source.decimal = decimal[0]
-    try:
-        content = read_delimited(path, separator=_SEPARATOR, source=source, decimal=decimal, **options)
-    except FileFormatError as error:
-        if not source.notes:
-            raise
-        problem = f"{error.problem} ({source.notes[0]})"
-        raise FileFormatError(problem, path=path, line=error.line, column=error.column, cure=error.cure) from None
-    return replace(content, notes=(*source.notes, *content.notes))
+    return read_delimited(path, separator=_SEPARATOR, source=source, decimal=decimal, **options)

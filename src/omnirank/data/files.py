@@ -115,6 +115,8 @@ def _checked_encoding(encoding: str) -> str:
 class TextSource:
     """A text file whose encoding is checked while it is read.
 
+    ``notes`` is what errors and notes say of the source besides its name: nothing, here.
+
     Parameters
     ----------
     path : Path
@@ -122,6 +124,8 @@ class TextSource:
     encoding : str
         Its encoding; a byte that it does not have is an error with its line and the character in it.
     """
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, path: Path, encoding: str = "utf-8") -> None:
         self.path = path

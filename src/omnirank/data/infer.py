@@ -12,7 +12,7 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.data.columns import code_numbers, is_frame, typed_table
-from omnirank.data.containers import TargetLike, as_array, checked_sparse, refuse_structured
+from omnirank.data.containers import TargetLike, as_array, checked_sparse, is_unknown, refuse_structured
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.notes import doubts_about
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, is_sparse, numbered_names, refuse_rounded
@@ -326,18 +326,6 @@ def is_binary(levels: Levels) -> bool:
     (True, True, False)
     """
     return any(set(levels) <= domain for domain in _BINARY_DOMAINS)
-
-
-def is_unknown(value: Any) -> bool:
-    """Whether a value is None, NaN, NA or NaT.
-
-    Examples
-    --------
-    >>> from omnirank.data.infer import is_unknown
-    >>> [is_unknown(value) for value in (None, float("nan"), 0, "")]
-    [True, True, False, False]
-    """
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
 def label_target(table: Table) -> Target:

@@ -19,7 +19,7 @@ from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import read_clus
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.containers import AnnotatedLike, is_annotated
-from omnirank.data.csv import read_delimited
+from omnirank.data.csv import TextFormat, read_delimited
 from omnirank.data.dataset import Dataset, FileSource
 from omnirank.data.excel import WORKBOOKS, Workbook, read_sheet
 from omnirank.data.files import Content, TextSource, file_ending, plain_name
@@ -43,25 +43,10 @@ class Reader(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-_TABLES = (
-    *(
-        "header",
-        "missing",
-        "duplicates",
-        "skip",
-        "footer",
-        "decimal",
-        "thousands",
-        "censored",
-        "units",
-        "padded",
-        "nominal",
-    ),
-    *_ROLES,
-)
+_TEXT = (*TextFormat.__dataclass_fields__, "nominal", *_ROLES)
 _ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
-DELIMITED = Reader(read_delimited, ("separator", "encoding", *_TABLES))
-_SHEET = Reader(read_sheet, ("sheet", *_TABLES))
+DELIMITED = Reader(read_delimited, _TEXT)
+_SHEET = Reader(read_sheet, ("sheet", *(option for option in _TEXT if option not in ("separator", "encoding"))))
 READERS = {
     ".arff": _ARFF,
     ".csv": DELIMITED,
@@ -74,10 +59,7 @@ READERS = {
     ".s": Reader(read_clus, ("encoding",)),
 }
 # Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
-_READING = (
-    *("header", "separator", "missing", "encoding", "duplicates", "hierarchy_kind", "hierarchy_separator"),
-    *("sheet", "skip", "footer", "decimal", "thousands", "censored", "units", "padded"),
-)
+_READING = {option for reader in READERS.values() for option in reader.options} - {*_ROLES, "nominal"}
 # Endings of files that are no tables, and what to do with them.
 _NO_DATA = {
     ".json": "data are not read from JSON; a ranking is read by om.Ranking.load, omnirank report and compare-rankings",
@@ -229,8 +211,8 @@ def _loaded(path: Path, given: dict[str, Any], source: Any) -> Dataset:
         return annotated_dataset(read_h5ad(path), **_of_annotated(given, plain_name(path)))
     reader = reader_of(path, given["separator"])
     changed = _options(given)
-    for option in _READING:
-        if changed.get(option) not in (None, (), []) and option not in reader.options:
+    for option in _READING.intersection(changed) - set(reader.options):
+        if changed[option] not in (None, (), []):
             endings = ", ".join(ending for ending, other in READERS.items() if option in other.options)
             raise ParameterError(f"{option} is for files that end in {endings}, not for {path.name}")
     labels, task, groups = given["labels"], given["task"], given["groups"]

@@ -26,7 +26,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Levels
 
 _FORMAT = "omnirank-model"
-_VERSIONS = range(1, 2)
+_VERSION = 1
 _ZIP = b"PK"
 # The models that can be written, and where they are.
 _MODELS = {
@@ -68,7 +68,7 @@ class SavedModel(ABC):
             problem = f"{type(self).__name__} cannot be written to a file of models: {known} can"
             raise DataTypeError(problem)
         facts, arrays = self._contents()
-        header = own_heading(_FORMAT, _VERSIONS[-1]) | {
+        header = own_heading(_FORMAT, _VERSION) | {
             "model": type(self).__name__,
             "parameters": _parameters(self),
             "facts": facts,
@@ -119,7 +119,7 @@ def load_model(path: PathLike) -> Any:
     content = read_whole(path)
     if not content.startswith(_ZIP):
         raise FileFormatError("not a model: model.save and omnirank fit write such files", path=path)
-    stored = StoredArrays(content, path, _FORMAT, _VERSIONS, "a model")
+    stored = StoredArrays(content, path, _FORMAT, _VERSION, "a model")
     header = JsonFields(stored.header, path)
     name = header.text("model")
     found = _class_of(name)
@@ -285,10 +285,8 @@ class JsonFields:
             return _from_json(self.get(key), Path(self.path))
         except RecursionError:
             self.refuse("too many values within values", key)
-        except FileFormatError as error:
-            self.refuse(error.problem, key)
         except OmnirankError as error:
-            self.refuse(str(error), key)
+            self.refuse(getattr(error, "problem", str(error)), key)
         except (TypeError, ValueError, LookupError, OverflowError) as error:
             self.refuse(f"malformed ({error})", key)
 

@@ -12,10 +12,10 @@ from omnirank.data.columns import code_values, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.files import Content, plain_name
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import FoundTarget, read_target
+from omnirank.data.hierarchy.clus import HierarchicalAttribute
+from omnirank.data.infer import FoundTarget, read_target, target_of_sets
 from omnirank.data.notes import Remarks
 from omnirank.data.table import Table, refuse_rounded
-from omnirank.data.target import Target
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target
 
 
@@ -123,7 +123,9 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     at = {column: j for j, column in enumerate(content.table.names)}
     features = content.table.select([at[content.names[i]] for i in roles.features])
     asked = task
-    target, task, doubts = _target(content, roles, asked, at)
+    labels = content.labels if any(content.kinds[i] == "hierarchical" for i in roles.target) else None
+    hierarchy = roles.hierarchy if labels is None else labels.hierarchy
+    target, task, doubts = _target(content, roles, asked, at, labels)
     refuse_rounded(features)
     notes = [*content.notes, *roles.notes]
     if content.weights is not None:
@@ -135,29 +137,25 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
         features,
         target,
         task,
-        _hierarchy(content, roles) if target is not None else None,
+        None if target is None else hierarchy,
         name or plain_name(content.path),
         Remarks(tuple(notes), doubts, from_file=True),
     )
 
 
-def _is_hierarchical(content: Content, roles: Roles) -> bool:
-    return any(content.kinds[i] == "hierarchical" for i in roles.target)
-
-
-def _hierarchy(content: Content, roles: Roles) -> Hierarchy | None:
-    if _is_hierarchical(content, roles) and content.labels is not None:
-        return content.labels.hierarchy
-    return roles.hierarchy
-
-
-def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> FoundTarget:
+def _target(
+    content: Content, roles: Roles, task: str, at: dict[str, int], labels: HierarchicalAttribute | None
+) -> FoundTarget:
     if not roles.target or is_unsupervised(task):
         if task != "auto" and not is_unsupervised(task):
             raise ParameterError("task", task, "it needs a target, but none was named and the file marks none")
         return FoundTarget(None, task_named("none"))
-    if _is_hierarchical(content, roles):
-        return _label_sets(content, roles, task)
+    if labels is not None:
+        if len(roles.target) > 1:
+            raise DataError(f"{content.path}: the hierarchical attribute {labels.name!r} must be the only target")
+        if task != "auto" and not task_target(task).hierarchical:
+            raise ParameterError("task", task, f"the target {labels.name!r} is a label hierarchy")
+        return FoundTarget(target_of_sets(labels.rows, labels.hierarchy), task_named("labels", hierarchical=True))
     for i in roles.target:
         if content.kinds[i] in ("string", "key"):
             raise DataError(
@@ -170,15 +168,3 @@ def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> Fo
         task = content.task
     integers = set(names) <= content.integers
     return read_target(table, task, roles.hierarchy, declared=content.declared, integers=integers)
-
-
-def _label_sets(content: Content, roles: Roles, task: str) -> FoundTarget:
-    assert content.labels is not None
-    if len(roles.target) > 1:
-        raise DataError(f"{content.path}: the hierarchical attribute {content.labels.name!r} must be the only target")
-    if task != "auto" and not task_target(task).hierarchical:
-        raise ParameterError("task", task, f"the target {content.labels.name!r} is a label hierarchy")
-    hierarchy = content.labels.hierarchy
-    values, labelled = hierarchy.encode(content.labels.rows)
-    target = Target.labels(hierarchy.close(values), hierarchy.labels, labelled)
-    return FoundTarget(target, task_named("labels", hierarchical=True))

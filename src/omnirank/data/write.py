@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
@@ -86,14 +87,17 @@ def write_arff(data: Dataset | Table, path: PathLike, *, relation: str | None = 
         lines = _sparse_lines(table, texts, cells)
     else:
         lines = _lines(table, texts, lambda values, i: _numbers(values, table.names[i]), cells)
+    header = [f"@relation {quote(relation_with_labels(name, n_last))}\n\n"]
+    for attribute, own in zip(table.names, texts, strict=True):
+        kind = "numeric" if own is None else "{" + ",".join(own[:-1]) + "}"
+        header.append(f"@attribute {quote(attribute)} {kind}\n")
+    _write(path, chain(header, [f"{declaration}\n@data\n"], lines))
+
+
+def _write(path: PathLike, parts: Iterable[str]) -> None:
     try:
         with replacing(path) as file:
-            file.write(f"@relation {quote(relation_with_labels(name, n_last))}\n\n".encode())
-            for attribute, own in zip(table.names, texts, strict=True):
-                kind = "numeric" if own is None else "{" + ",".join(own[:-1]) + "}"
-                file.write(f"@attribute {quote(attribute)} {kind}\n".encode())
-            file.write(f"{declaration}\n@data\n".encode())
-            for part in lines:
+            for part in parts:
                 file.write(part.encode())
     except UnicodeEncodeError as problem:
         raise DataError(f"a name or level holds a character that cannot be written: {problem}") from None
@@ -226,13 +230,7 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
         for i, known in enumerate(texts)
     ]
     header = _header(names, nominal) if tell else [_quoted(name, False) for name in names]
-    try:
-        with replacing(path) as file:
-            file.write(f"{','.join(header)}\n".encode())
-            for part in _lines(table, cells, partial(_csv_numbers, table, missing, n)):
-                file.write(part.encode())
-    except UnicodeEncodeError as problem:
-        raise DataError(f"a name or level holds a character that cannot be written: {problem}") from None
+    _write(path, chain([f"{','.join(header)}\n"], _lines(table, cells, partial(_csv_numbers, table, missing, n))))
 
 
 def _may_have_empty_row(table: Table) -> bool:

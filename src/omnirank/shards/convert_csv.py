@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import shutil
 import warnings
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +18,10 @@ from omnirank.core.files import unfinished_path
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import iso_seconds, moments
-from omnirank.data.csv import DelimitedText, missing_cells, text_counts_of
+from omnirank.data.csv import DelimitedText, TextFormat, text_counts_of
 from omnirank.data.load import with_all_cures
 from omnirank.data.notes import caller_outside
-from omnirank.data.numbers import NumberFormat, TextKinds
+from omnirank.data.numbers import TextKinds
 from omnirank.data.parquet import METADATA_KEY, import_pyarrow, metadata_of
 
 _BLOCK_ROWS = 2**16
@@ -56,18 +54,8 @@ def convert_csv(
     target: ColumnChoice | None = None,
     ignore: ColumnChoice | None = None,
     nominal: ColumnChoice | None = None,
-    separator: str | None = None,
-    header: str | bool | int = "auto",
-    missing: Sequence[str] = (),
-    duplicates: str = "error",
-    encoding: str = "utf-8",
-    skip: int | None = None,
-    decimal: str = ".",
-    thousands: str = "",
-    censored: str = "error",
-    units: str = "error",
-    padded: str = "categories",
     rows_per_file: int = 1_000_000,
+    **reading: Any,
 ) -> list[Path]:
     """Write delimited text of any size as a folder of Parquet files, for :func:`omnirank.open_shards`.
 
@@ -86,10 +74,10 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates, encoding, skip, decimal, thousands, censored, units, padded
-        As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.
+    **reading
+        How the text is read, as by :func:`omnirank.load`: fields of :class:`omnirank.data.csv.TextFormat`.
 
     Returns
     -------
@@ -108,16 +96,13 @@ def convert_csv(
     ...     len(files), om.open_shards(pathlib.Path(folder, "plants"))
     (2, <ShardedDataset 'plants': 3 examples in 2 shards, 1 feature, classification, 1 target>)
     """
-    reading = dict(locals())
-    for name in ("path", "folder", "target", "rows_per_file"):
-        del reading[name]
     import_pyarrow()
     folder = Path(folder)
     if folder.exists():
         raise DataError(f"there is something at {str(folder)!r} already: name a new folder")
-    defaults = inspect.signature(convert_csv).parameters
-    given = {name: value for name, value in reading.items() if value != defaults[name].default}
-    file, kinds = with_all_cures(lambda settings: _typed(Path(path), **reading | settings), str(path), given)
+    chosen = {"ignore": ignore, "nominal": nominal}
+    given = reading | {name: columns for name, columns in chosen.items() if columns is not None}
+    file, kinds = with_all_cures(lambda settings: _typed(Path(path), **given | settings), str(path), given)
     marked = [] if target is None else [file.names[i] for i in choose_columns(target, file.names, "target")]
     metadata = {METADATA_KEY: json.dumps(metadata_of(marked)).encode()} if marked else {}
     unfinished = unfinished_path(folder)
@@ -133,17 +118,10 @@ def convert_csv(
 
 
 def _typed(
-    path: Path,
-    *,
-    ignore: ColumnChoice | None,
-    nominal: ColumnChoice | None,
-    separator: str | None,
-    missing: Sequence[str],
-    **reading: Any,
+    path: Path, ignore: ColumnChoice | None = None, nominal: ColumnChoice | None = None, **reading: Any
 ) -> tuple[DelimitedText, dict[int, str]]:
     """The text, and what each column that is not left out holds."""
-    form = NumberFormat(**{name: reading.pop(name) for name in NumberFormat.__dataclass_fields__})
-    file = DelimitedText(path, separator or "", missing_cells(missing), format=form, **reading)
+    file = DelimitedText(path, TextFormat(**reading))
     if file.n_rows <= 0:
         file.fail("there is no row of data", file.last_line)
     left_out = set() if ignore is None else set(choose_columns(ignore, file.names, "ignore"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -391,21 +391,20 @@ class LearningTable:
 
     def add_time_since(self, events: Events, cap: Any, group: str) -> None:
         """Add the time since the last event of each kind, called ``"since KIND"``, as in :func:`time_since`."""
-        check_source(events, Events, self.grid)
-        for kind in events.kinds:
-            self.add(f"since {kind}", time_since(events.of(kind), self.grid, cap), group)
+        self._add_kinds("since ", events, Events, lambda own: time_since(own, self.grid, cap), group)
 
     def add_counts(self, events: Events, group: str) -> None:
         """Add how many events of each kind fall in an interval, called ``"KIND"``: :func:`event_counts`."""
-        check_source(events, Events, self.grid)
-        for kind in events.kinds:
-            self.add(kind, event_counts(events.of(kind), self.grid), group)
+        self._add_kinds("", events, Events, lambda own: event_counts(own, self.grid), group)
 
     def add_states(self, states: States, group: str) -> None:
         """Add the share of an interval in which a state of each kind held, called ``"KIND"``: :func:`state_shares`."""
-        check_source(states, States, self.grid)
-        for kind in states.kinds:
-            self.add(kind, state_shares(states.of(kind), self.grid), group)
+        self._add_kinds("", states, States, lambda own: state_shares(own, self.grid), group)
+
+    def _add_kinds(self, prefix: str, source: Any, of: type, values: Callable[[Any], np.ndarray], group: str) -> None:
+        check_source(source, of, self.grid)
+        for kind in source.kinds:
+            self.add(f"{prefix}{kind}", values(source.of(kind)), group)
 
     # -- targets ------------------------------------------------------------------------------------
 

@@ -55,15 +55,16 @@ class Accumulator(_Fields, ABC):
     """Base of the score accumulators; a subclass is a frozen dataclass of numbers and float64 arrays."""
 
     kind: ClassVar[str]
+    _shaped: ClassVar[str] = "mean"  # a field that has the shape of the scores
     _kinds: ClassVar[dict[str, type[Accumulator]]] = {}
 
     def __init_subclass__(cls) -> None:
         Accumulator._kinds[cls.kind] = cls
 
     @property
-    @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """Shape of the scores."""
+        return tuple(getattr(self, self._shaped).shape)
 
     @abstractmethod
     def merge(self, other: Self) -> Self:
@@ -83,8 +84,10 @@ class Accumulator(_Fields, ABC):
         }
 
     @staticmethod
-    def from_json(content: dict[str, Any]) -> Accumulator:
-        """Return the accumulator that ``to_json`` described, of whatever kind."""
+    def from_json(content: dict[str, Any] | None) -> Accumulator | None:
+        """Return the accumulator that ``to_json`` described, of whatever kind; None for None."""
+        if content is None:
+            return None
         kind = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(kind, str) or kind not in Accumulator._kinds:
             known = ", ".join(sorted(Accumulator._kinds))
@@ -157,11 +160,6 @@ class MeanAccumulator(Accumulator):
     def empty(cls, shape: int | tuple[int, ...]) -> MeanAccumulator:
         """Return the accumulator of no replicate, for scores of the given shape."""
         return cls(0, np.zeros(shape), np.zeros(shape))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the scores."""
-        return self.mean.shape
 
     def update(self, block: Any) -> MeanAccumulator:
         """Return the accumulator that has also seen a block of replicates (first axis: replicates)."""
@@ -260,11 +258,6 @@ class ConfirmedMeans(Accumulator):
     def _other(self) -> MeanAccumulator:
         return MeanAccumulator(self.count, self.other_mean, self.other_m2)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the scores."""
-        return self.mean.shape
-
     def merge(self, other: ConfirmedMeans) -> ConfirmedMeans:
         """Return the means over the replicates of both."""
         self._check_same_shape(other)
@@ -349,6 +342,7 @@ class ReliefSums(Accumulator):
     """
 
     kind: ClassVar[str] = "relief"
+    _shaped: ClassVar[str] = "p_ft"
 
     p_ft: np.ndarray
     p_f: np.ndarray
@@ -378,11 +372,6 @@ class ReliefSums(Accumulator):
         """Return the sums over no pair, for scores of the given shape."""
         zeros = np.zeros(shape)
         return cls(zeros, zeros, np.zeros(zeros.shape[:-1]), np.zeros(zeros.shape[:-1]))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the scores."""
-        return self.p_ft.shape
 
     @property
     def degenerate(self) -> bool:

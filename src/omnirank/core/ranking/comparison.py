@@ -81,6 +81,8 @@ def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingCom
     >>> comparison.jaccard, comparison.kuncheva, comparison.spearman
     (0.0, -0.5, 0.0)
     """
+    from scipy.stats import kendalltau
+
     for ranking in (a, b):
         if not isinstance(ranking, Ranking):
             kind = type(ranking).__name__
@@ -91,12 +93,13 @@ def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingCom
     k = math.isqrt(n - 1) + 1 if k is None else k
     check("k", k, count(1, n, "features"))
     top_a, top_b = (set(_order(scores)[:k].tolist()) for scores in (scores_a, scores_b))
+    vary = all(scores.min() < scores.max() for scores in (scores_a, scores_b))
     curve = fuzzy_jaccard(np.maximum(scores_a, 0), np.maximum(scores_b, 0))
     return RankingComparison(
         n_features=n,
         k=int(k),
-        spearman=_spearman(scores_a, scores_b),
-        kendall=_kendall(scores_a, scores_b),
+        spearman=_spearman(scores_a, scores_b) if vary else math.nan,
+        kendall=float(kendalltau(scores_a, scores_b).statistic) if vary else math.nan,
         jaccard=jaccard_index(top_a, top_b),
         kuncheva=kuncheva_index(top_a, top_b, n),
         fuji_area=float(np.mean(curve)),
@@ -229,16 +232,6 @@ def _places(order: np.ndarray) -> np.ndarray:
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
     from scipy.stats import rankdata
 
-    if x.min() == x.max() or y.min() == y.max():
-        return math.nan
     ranks_x, ranks_y = (rankdata(values) - (len(values) + 1) / 2 for values in (x, y))
     rho = ranks_x @ ranks_y / math.sqrt((ranks_x @ ranks_x) * (ranks_y @ ranks_y))
     return float(np.clip(rho, -1, 1))
-
-
-def _kendall(x: np.ndarray, y: np.ndarray) -> float:
-    from scipy.stats import kendalltau
-
-    if x.min() == x.max() or y.min() == y.max():
-        return math.nan
-    return float(kendalltau(x, y).statistic)

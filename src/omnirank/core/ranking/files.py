@@ -21,7 +21,7 @@ from omnirank.core.seeds import SeedRanges
 from omnirank.core.text import counted, did_you_mean, files_like, harmless, unharmed
 
 _FORMAT = "omnirank-ranking"
-_VERSIONS = range(1, 2)
+_VERSION = 1
 _BY_TARGET = "score: "
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint", "targets", "constant", "p_value_test")
@@ -52,7 +52,7 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     1,b,0.5,2
     2,a,0.25,1
     """
-    text = _by_suffix(path, json_text, _csv_text)(content)
+    text = (json_text if check_suffix(path) == ".json" else _csv_text)(content)
     with replacing(path) as file:
         file.write(text.encode("utf-8", "surrogatepass"))
 
@@ -67,7 +67,7 @@ def read_fields(path: Path) -> dict[str, Any]:
     FileFormatError
         When the file is malformed, or written by a newer version of the format.
     """
-    read = _by_suffix(path, fields_from_json, _from_csv)
+    read = fields_from_json if check_suffix(path) == ".json" else _from_csv
     try:
         # newline="": a name may hold a carriage return
         with path.open(encoding="utf-8-sig", errors="surrogatepass", newline="") as file:
@@ -102,16 +102,12 @@ def check_suffix(path: Path) -> str:
     return suffix
 
 
-def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
-    return for_json if check_suffix(path) == ".json" else for_csv
-
-
 # -- JSON -------------------------------------------------------------------------------------------------
 
 
 def json_text(content: dict[str, Any]) -> str:
     """Return the fields of a ranking as the text of a JSON file."""
-    document = own_heading(_FORMAT, 1) | {key: _plain(value) for key, value in content.items()}
+    document = own_heading(_FORMAT, _VERSION) | {key: _plain(value) for key, value in content.items()}
     lines = (f"  {_dumped(key)}: {_dumped(value)}" for key, value in document.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -135,7 +131,7 @@ def _dumped(value: Any) -> str:
 
 def fields_from_json(text: str, path: Path) -> dict[str, Any]:
     """Return the fields of a ranking that `json_text` wrote; ``path`` is for errors."""
-    document = check_heading(parsed_json(text, path), _FORMAT, _VERSIONS, what="a ranking", path=path)
+    document = check_heading(parsed_json(text, path), _FORMAT, _VERSION, what="a ranking", path=path)
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
@@ -146,14 +142,12 @@ def fields_from_json(text: str, path: Path) -> dict[str, Any]:
             content["seeds"] = SeedRanges(tuple(ranges))
         if "per_target" in content:
             parts = content["per_target"]
-            content["per_target"] = TargetScores(parts["names"], parts["scores"], _state(parts.get("state")))
-        return content | {"state": _state(content.get("state"))}
+            content["per_target"] = TargetScores(
+                parts["names"], parts["scores"], Accumulator.from_json(parts.get("state"))
+            )
+        return content | {"state": Accumulator.from_json(content.get("state"))}
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise FileFormatError(f"seeds, state or per_target are malformed ({error})", path=path) from error
-
-
-def _state(content: Any) -> Accumulator | None:
-    return None if content is None else Accumulator.from_json(content)
 
 
 # -- CSV --------------------------------------------------------------------------------------------------
@@ -163,7 +157,7 @@ def _csv_text(content: dict[str, Any]) -> str:
     targets, names = content["per_target"], content["names"]
     fields = {key: thawed_json(content[key]) for key in _CSV_FIELDS if content[key] is not None}
     text = StringIO(newline="")
-    comments = own_heading(_FORMAT, 1) | fields | {"n_features": len(names)}
+    comments = own_heading(_FORMAT, _VERSION) | fields | {"n_features": len(names)}
     text.writelines(f"# {key}: {_dumped(value)}\n" for key, value in comments.items())
     columns = {"score": content["scores"], "standard_error": content["standard_errors"]}
     columns |= p_value_columns(content["p_values"], content["p_given_others"])
@@ -186,7 +180,7 @@ def _quoted(name: str) -> str:
 def _from_csv(text: str, path: Path) -> dict[str, Any]:
     comments, n_comments, table = _split_comments(text, path)
     if comments:
-        check_heading(comments, _FORMAT, _VERSIONS, what="a ranking", path=path)
+        check_heading(comments, _FORMAT, _VERSION, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path, is_own=bool(comments))
     # what commands print (--csv) has no comments, but columns that others do not write
     if comments or table.startswith("rank,feature,score"):

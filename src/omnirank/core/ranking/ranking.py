@@ -338,16 +338,9 @@ class Ranking(Shown):
             raise DataError("this ranking has no per-target scores")
         if target not in self.per_target.names:
             raise DataError(f"there is no target {target!r}; targets: {', '.join(self.per_target.names)}")
-        return Ranking(
-            self.names,
-            self.per_target.scores[self.per_target.names.index(target)],
-            self.method,
-            parameters=self.parameters,
-            task=self.task,
-            fingerprint=self.fingerprint,
-            targets=(target,),
-            constant=self.constant,
-        )
+        scores = self.per_target.scores[self.per_target.names.index(target)]
+        kept = {name: getattr(self, name) for name in ("parameters", "task", "fingerprint", "constant")}
+        return Ranking(self.names, scores, self.method, targets=(target,), **kept)
 
     def plot(self, ax: Axes | None = None, k: int = 20, **options: Any) -> Axes:
         """Draw the k best features as horizontal bars; see `omnirank.plots.plot_ranking`."""
@@ -494,13 +487,11 @@ def merged_fields(a: Ranking, b: Ranking) -> dict[str, Any]:
     state = _merged_state(a.state, b.state, f"method {a.method!r} keeps no sums (or they were not saved)")
     scores, errors = state.finish()
     return {
-        "names": a.names,
+        **a._fields(),
         "scores": scores,
         "standard_errors": errors,
-        "method": a.method,
+        "p_values": None,
         "parameters": _merged_parameters(a.parameters, b.parameters, amount),
-        "task": a.task,
-        "fingerprint": a.fingerprint,
         "state": state,
         "seeds": a.seeds.union(b.seeds),
         "per_target": _merged_targets(a.per_target, b.per_target),

@@ -9,14 +9,13 @@ from operator import index
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.immutable import PickledWithoutCaches, first_repeated
 from omnirank.core.parameters import TEXT, check, number
 from omnirank.core.text import counted, similar_names
-from omnirank.data.containers import checked_sparse, unmasked
+from omnirank.data.containers import checked_sparse, is_unknown, unmasked
 
 _BLOCK_CELLS = 1 << 22  # cells of a block of rows of a sparse matrix that is made dense
 _MOST_SHOWN = 10
@@ -269,11 +268,8 @@ class Hierarchy(PickledWithoutCaches):
             _frozen(part)
         return matrix
 
-    def index(self, label: Any) -> int:
-        """Return the position of a label, by name."""
-        return self._find(label, "")
-
-    def _find(self, label: Any, where: str) -> int:
+    def index(self, label: Any, where: str = "") -> int:
+        """Return the position of a label, by name; `where` it stands is for the error about an unknown one."""
         name = label_name(label)
         try:
             return self._positions[name]
@@ -348,13 +344,13 @@ class Hierarchy(PickledWithoutCaches):
         starts = [0]
         labelled: list[bool] = []
         for i, label_set in enumerate(label_sets, start=1):
-            missing = label_set is None or label_set is pd.NA or (isinstance(label_set, float) and np.isnan(label_set))
+            missing = is_unknown(label_set)
             labelled.append(not missing)
             if not missing:
                 where = f"example {i} (counted from 1)"
                 if isinstance(label_set, str) or not isinstance(label_set, Iterable):
                     raise DataTypeError(f"{where}: {label_set!r} is not a set of label names")
-                indices.extend(sorted({self._find(label, where) for label in label_set}))
+                indices.extend(sorted({self.index(label, where) for label in label_set}))
             starts.append(len(indices))
         cells = (np.ones(len(indices)), np.array(indices, np.int32), np.array(starts))
         return sparse.csr_array(cells, shape=(len(labelled), len(self))), np.array(labelled, dtype=bool)
