@@ -152,25 +152,6 @@ def test_round_trips(hierarchy):
         assert (again.ancestors != hierarchy.ancestors).nnz == 0
 
 
-# -- size ---------------------------------------------------------------------------------------------
-
-
-def test_gene_ontology_size():
-    rng = np.random.default_rng(1)
-    n_labels, n_rows = 4125, 4000
-    edges = [
-        (f"l{p}", f"l{child}")
-        for child in range(1, n_labels)
-        for p in {int(q) for q in rng.integers(child // 8, max(child // 4, child // 8 + 1), size=2)} - {child}
-    ]
-    label_sets = [[f"l{i}" for i in rng.integers(0, n_labels, size=5)] for _ in range(n_rows)]
-    dag = Hierarchy.from_edges(edges)
-    matrix, _ = dag.encode(label_sets)
-    closed = dag.close(matrix)
-    assert not dag.is_tree
-    assert closed.nnz > matrix.nnz
-
-
 CHAIN = Hierarchy.from_paths(["a", "a/b", "a/b/c"])
 
 # -- closure ------------------------------------------------------------------------------------------

@@ -113,14 +113,6 @@ def test_select_of_neighbours_is_a_view():
     assert not np.shares_memory(table.select([1, 3]).numeric, values)
 
 
-@pytest.mark.parametrize("rows", [slice(1, None), [1, 2], [False, True, True], np.array([-2, -1])])
-def test_take_rows(rows):
-    table = small_table().take(rows if isinstance(rows, slice) else np.asarray(rows))
-    assert table.n_rows == 2
-    assert table.column(1).tolist() == [0, -1]
-    assert table.column(2).tolist() == [8, 9]
-
-
 @pytest.mark.parametrize(
     "change",
     [

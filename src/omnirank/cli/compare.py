@@ -101,13 +101,13 @@ def compare(
 
 def _print_csv(studies: list["StudyResults"], measures: list[str] | None) -> None:
     heading = ("study", "data", "method", "labelled", "neighbors", "measure", "mean", "n")
-    found = (
+    means = (
         (study.name, *row)
         for study in studies
         for row in study.means()[list(heading[1:])].itertuples(index=False, name=None)
         if measures is None or row[4] in measures
     )
-    rows = sorted(found, key=lambda row: row[:6])
+    rows = sorted(means, key=lambda row: row[:6])
     # the store's 0 is no number: labels as they are; the task's number of neighbours, or a method that predicts itself
     print_csv(heading, [(*row[:3], row[3] or "", row[4] or "", *row[5:]) for row in rows])
 

@@ -76,6 +76,7 @@ def evaluate(
     else:
         refuse({"--set": parameters, "--supervision": supervision}, "is for --method: a ranking is complete")
         judged = _ranking(ranking, is_test=test is not None)
+    scheme: dict[str, Any] = {}
     test_data = None if test is None else read_data(ctx.obj.like(test), parts=True)
     note(*data_notes(data))
     judging = {"n_neighbors": evaluate_counts(neighbors or None, data.task), "top": top, "n_jobs": jobs}
@@ -83,11 +84,12 @@ def evaluate(
         in_memory = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and ranking is None}
         reason = "needs all examples in memory: rank the training examples (omnirank rank), then give --ranking"
         refuse(in_memory, f"{reason} and --test")
-        _evaluate_parts(data, judged, test_data, judging | {"random_state": seed}, csv)
+        judging["random_state"] = seed
     elif test_data is not None:
-        _evaluate_table(options.with_few_labels(data, labelled, seed), judged, test_data, {}, judging, csv)
+        data = options.with_few_labels(data, labelled, seed)
     else:
-        _evaluate_table(data, judged, None, _scheme(data, folds or _FOLDS, seed, labelled), judging, csv)
+        scheme = _scheme(data, folds or _FOLDS, seed, labelled)
+    _evaluate_table(data, judged, test_data, scheme, judging, csv)
 
 
 def _ranking(path: Path, is_test: bool) -> Any:
@@ -105,16 +107,22 @@ def _ranking(path: Path, is_test: bool) -> Any:
 
 
 def _evaluate_table(
-    data: "Dataset", judged: Any, test: "Dataset | None", scheme: dict[str, Any], judging: dict[str, Any], csv: bool
+    data: Any, judged: Any, test: Any, scheme: dict[str, Any], judging: dict[str, Any], csv: bool
 ) -> None:
-    """Print measures on test examples, or over the folds of a scheme, beside those without a ranking."""
+    """Print measures on test examples, or over the folds of a scheme, beside those without a ranking.
+
+    Of data in parts without either, some examples are held out.
+    """
     measure = partial(_measured, train=data, test=test, scheme=scheme)
     measured = measure(judged, judging)
     baseline, name = _baseline(data, scheme.get("random_state", 0), judging, measure)
-    examples = examples_in_words(data)
+    examples, how = examples_in_words(data), "some examples held out"
+    if hasattr(data, "n_shards"):
+        examples = f"{counted(data.n_examples, 'example')} in {counted(data.n_shards, 'file')}"
     if "labelled" in scheme:
         examples += f" (in each training part {scheme['labelled']})"
-    how = counted(test.n_examples, "test example") if test else f"{scheme['n_folds']}-fold cross-validation"
+    if test or scheme:
+        how = counted(test.n_examples, "test example") if test else f"{scheme['n_folds']}-fold cross-validation"
     _print(measured, baseline, name, f"{heading(data, examples)}, {how}", csv)
 
 
@@ -135,53 +143,31 @@ def _scheme(data: "Dataset", n_folds: int, seed: int | None, labelled: str | Non
 
 
 def _baseline(
-    train: "Dataset", seed: int, judging: dict[str, Any], measure: Callable[..., Measured]
+    train: "Dataset | ShardedDataset", seed: int, judging: dict[str, Any], measure: Callable[..., Measured]
 ) -> tuple[Measured, str]:
     """Measures without a ranking, and what that is called: equal weights, or without target random rankings."""
     import numpy as np
 
     from omnirank.core.seeds import stream
 
-    if train.target is not None:
+    if train.n_targets:
         return measure(np.ones(train.n_features), judging | {"top": None}), "equal weights"
     draws = [measure(stream(seed, i).random(train.n_features), judging) for i in range(_RANDOM)]
     means = {k: {name: float(np.mean([draw[k][name] for draw in draws])) for name in draws[0][k]} for k in draws[0]}
     return means, "random rankings"
 
 
-def _measured(
-    judged: Any, judging: dict[str, Any], train: "Dataset", test: "Dataset | None", scheme: dict[str, Any]
-) -> Measured:
+def _measured(judged: Any, judging: dict[str, Any], train: Any, test: Any, scheme: dict[str, Any]) -> Measured:
     from omnirank.evaluation.cross import evaluate_folds
+    from omnirank.evaluation.evaluate import evaluate
     from omnirank.evaluation.folds import make_folds
 
-    if test is not None:
-        return _on_test(judged, train, test, judging)
+    if not scheme:
+        return dict(evaluate(judged.fit(train) if hasattr(judged, "fit") else judged, train, test, **judging))
     summary = evaluate_folds(judged, train, make_folds(train, **scheme), **judging).summary
     measures = [name for name in summary.columns if name not in ("n_labelled", "n_folds", "n_neighbors")]
     rows = zip(summary["n_neighbors"].tolist(), summary[measures].to_dict("records"), strict=True)
     return {k: {str(name): float(value) for name, value in row.items()} for k, row in rows}
-
-
-def _on_test(judged: Any, train: Any, test: Any, judging: dict[str, Any]) -> Measured:
-    from omnirank.evaluation.evaluate import evaluate
-
-    ranking = judged.fit(train) if hasattr(judged, "fit") else judged
-    return dict(evaluate(ranking, train, test, **judging))
-
-
-# -- data in parts that do not fit in memory --------------------------------------------------------------------
-
-
-def _evaluate_parts(data: "ShardedDataset", judged: Any, test: Any, judging: dict[str, Any], csv: bool) -> None:
-    """Print measures on test examples, or on a sample of the data that is held out."""
-    import numpy as np
-
-    measured = _on_test(judged, data, test, judging)
-    baseline = _on_test(np.ones(data.n_features), data, test, judging | {"top": None})
-    size = f"{counted(data.n_examples, 'example')} in {counted(data.n_shards, 'file')}"
-    how = "some examples held out" if test is None else counted(test.n_examples, "test example")
-    _print(measured, baseline, "equal weights", f"{heading(data, size)}, {how}", csv)
 
 
 # -- several tables -------------------------------------------------------------------------------------------

@@ -44,16 +44,16 @@ def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "colu
     >>> choose_columns(["id", "2-3"], names)
     [0, 1, 2]
     """
-    positions = {name: i for i, name in enumerate(names)}
+    places = {name: i for i, name in enumerate(names)}
     parts = [choice] if isinstance(choice, str | int | np.integer) else list(choice)
-    found: dict[int, None] = {}
+    columns: dict[int, None] = {}
     for part in parts:
         if isinstance(part, bool) or not isinstance(part, str | int | np.integer):
             raise ParameterError(what, part, "give a column name, a position from 1, a range or a pattern")
-        found.update(dict.fromkeys(_choose(part, names, positions, what)))
-    if not found:
+        columns.update(dict.fromkeys(_choose(part, names, places, what)))
+    if not columns:
         raise ParameterError(what, choice, "it chooses no column: leave it out, or name one")
-    return list(found)
+    return list(columns)
 
 
 def choose_positions(text: str, n_columns: int, what: str) -> list[int]:
@@ -65,13 +65,13 @@ def choose_positions(text: str, n_columns: int, what: str) -> list[int]:
     >>> choose_positions("1,3-5", 6, "Target")
     [0, 2, 3, 4]
     """
-    found: dict[int, None] = {}
+    columns: dict[int, None] = {}
     for part in text.split(","):
         chosen = _by_position(part.strip(), n_columns, what)
         if chosen is None:
             raise ParameterError(what, text, f"{part.strip()!r} is no position or range such as 3 or 17-30")
-        found.update(dict.fromkeys(chosen))
-    return list(found)
+        columns.update(dict.fromkeys(chosen))
+    return list(columns)
 
 
 def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], what: str) -> Iterable[int]:

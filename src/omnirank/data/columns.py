@@ -20,7 +20,16 @@ from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.text import counted, there_are
 from omnirank.core.types import FrameLike
 from omnirank.data.containers import as_array, checked_sparse, is_annotated, refuse_structured
-from omnirank.data.table import LARGEST_EXACT, Levels, Table, check_size, default_names, is_sparse, refuse_rounded
+from omnirank.data.table import (
+    LARGEST_EXACT,
+    Levels,
+    Table,
+    check_size,
+    codes_of,
+    default_names,
+    is_sparse,
+    refuse_rounded,
+)
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
 _DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})( \d\d:\d\d(?::\d\d)?)?")
@@ -204,10 +213,10 @@ def _sparse_as_nominal(table: Table, chosen: set[int]) -> Table:
             continue
         part = slice(matrix.indptr[i], matrix.indptr[i + 1])
         stored = matrix.data[part]
-        found = np.unique(stored[~np.isnan(stored)])
-        known = np.concatenate([[0.0], found])
+        values = np.unique(stored[~np.isnan(stored)])
+        known = np.concatenate([[0.0], values])
         levels[i] = tuple(iso_texts(known)) if table.names[i] in table.dates else number_levels(known)
-        matrix.data[part] = np.where(np.isnan(stored), np.nan, np.searchsorted(found, stored) + 1.0)
+        matrix.data[part] = np.where(np.isnan(stored), np.nan, np.searchsorted(values, stored) + 1.0)
     dates = table.dates - {table.names[i] for i in chosen}
     return replace(Table.from_sparse(matrix, table.names, levels), dates=dates)
 
@@ -335,13 +344,13 @@ def code_numbers(cells: np.ndarray) -> tuple[np.ndarray, Levels]:
     ([1, -1, 0], (-1, 2))
     """
     unknown = np.isnan(cells)
-    found, codes = np.unique(cells[~unknown], return_inverse=True)
+    values, codes = np.unique(cells[~unknown], return_inverse=True)
     out = np.full(len(cells), -1, np.int32)
     out[~unknown] = codes
-    return out, number_levels(found)
+    return out, number_levels(values)
 
 
-def number_levels(found: np.ndarray) -> Levels:
+def number_levels(values: np.ndarray) -> Levels:
     """Whole numbers read as 1, 2, 3, not as 1.0, 2.0, 3.0.
 
     Examples
@@ -351,16 +360,16 @@ def number_levels(found: np.ndarray) -> Levels:
     >>> number_levels(np.array([1.0, 2.0**53])), number_levels(np.array([1.0, 2.0**54])), number_levels(np.array([0.5]))
     ((1, 9007199254740992), (1.0, 1.8014398509481984e+16), (0.5,))
     """
-    if len(found) and (np.abs(found).max() > LARGEST_EXACT or (found != np.round(found)).any()):
-        return tuple(found.tolist())
-    return tuple(int(value) for value in found)
+    if len(values) and (np.abs(values).max() > LARGEST_EXACT or (values != np.round(values)).any()):
+        return tuple(values.tolist())
+    return tuple(int(value) for value in values)
 
 
 def typed_column(series: Any, where: str) -> tuple[np.ndarray, Levels | None]:
     """Return the cells of a column of a data frame, and the levels of a nominal one; `where` names it in errors."""
     dtype = series.dtype
     if dtype == nw.Boolean:
-        return _codes(_numbers(series)), (False, True)
+        return codes_of(_numbers(series)), (False, True)
     if dtype.is_numeric():
         return _numbers(series).astype(np.float32 if dtype == nw.Float32 else np.float64, copy=False), None
     if dtype in (nw.Categorical, nw.Enum):
@@ -438,10 +447,6 @@ def _objects(series: Any) -> np.ndarray:
     return values if values.dtype.kind != "U" else np.fromiter(series.to_list(), dtype=object, count=len(values))
 
 
-def _codes(cells: np.ndarray) -> np.ndarray:
-    return np.where(np.isnan(cells), -1, cells).astype(np.int32)
-
-
 def _kind(value: Any) -> str:
     """Kind of a cell, or the name of a type that no column can hold."""
     if isinstance(value, bool | np.bool_):
@@ -455,9 +460,9 @@ def _kind(value: Any) -> str:
 
 def _odd_cell(kinds: Iterable[str | None], where: str) -> DataTypeError:
     """Error about the first cell that is of no usable kind, or not of the kind of those before it."""
-    found = [(row, kind) for row, kind in enumerate(kinds) if kind is not None]
-    first = found[0][1]
-    row, kind = next((cell for cell in found if cell[1] != first), found[0])
+    known = [(row, kind) for row, kind in enumerate(kinds) if kind is not None]
+    first = known[0][1]
+    row, kind = next((cell for cell in known if cell[1] != first), known[0])
     beside = "" if kind == first else f" beside a {first}"
     return DataTypeError(
         f"{where} holds a {kind}{beside} in row {row}: argument must be a string or a number, of one kind in a column"

@@ -212,8 +212,8 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
     texts = file.frame(large | nominal) if large else frame
     rounded = {names[i] for i in large if any_text_rounded(texts[i].dropna())}
     counted_texts = {i: text_counts_of(frame[i]) for i in np.flatnonzero(~is_number).tolist()}
-    found = {i: TextKinds(file.format).add(counts) for i, (_, counts) in counted_texts.items() if i not in nominal}
-    kinds = file.kinds_of(found, points=bool((numbers % 1 > 0).any()))
+    text_kinds = {i: TextKinds(file.format).add(counts) for i, (_, counts) in counted_texts.items() if i not in nominal}
+    kinds = file.kinds_of(text_kinds, points=bool((numbers % 1 > 0).any()))
     for i in counted_texts:
         codes, counts = counted_texts[i]
         kind = kinds.get(i, "text")
@@ -225,11 +225,11 @@ def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) ->
             columns[i] = np.append(seconds, np.nan)[codes]
             dates.add(names[i])
         else:
-            columns[i] = np.array([*found[i].values, np.nan], np.float64)[codes]
+            columns[i] = np.array([*text_kinds[i].values, np.nan], np.float64)[codes]
             if any_text_rounded(counts):
                 rounded.add(names[i])
     table = Table.from_columns(names, [columns[i] for i in range(len(names))], levels)
-    censored = [of.n_censored for of in found.values() if of.n_censored]
+    censored = [of.n_censored for of in text_kinds.values() if of.n_censored]
     if censored:
         how = {"missing": "missing", "limit": "the limit", "half": "half the limit"}[file.format.censored]
         number = f"{counted(sum(censored), 'cell')} in {counted(len(censored), 'column')}"
@@ -548,15 +548,15 @@ class DelimitedText:
         doubtful = {i for i, low in least.items() if 0 <= low < 10.0 ** (min(self.digits[i] or 300, 300) - 1)}
         sizes: dict[int, set[int]] = {i: set() for i in doubtful}
         for frame in self.frames(doubtful, _BLOCK_ROWS, {self._used[i] for i in doubtful}) if doubtful else ():
-            for i, found in sizes.items():
-                found |= _n_digits(frame[self._used[i]].dropna().unique())
-        found = {i for i, own in sizes.items() if len(own) == 1 and least[i] < 10.0 ** (max(own) - 1) and max(own) > 1}
-        if found:
-            named = ", ".join(repr(self.names[i]) for i in sorted(found)[:_SHOWN_NAMES])
-            more = f" and {len(found) - _SHOWN_NAMES} more" if len(found) > _SHOWN_NAMES else ""
+            for i, padded in sizes.items():
+                padded |= _n_digits(frame[self._used[i]].dropna().unique())
+        padded = {i for i, own in sizes.items() if len(own) == 1 and least[i] < 10.0 ** (max(own) - 1) and max(own) > 1}
+        if padded:
+            named = ", ".join(repr(self.names[i]) for i in sorted(padded)[:_SHOWN_NAMES])
+            more = f" and {len(padded) - _SHOWN_NAMES} more" if len(padded) > _SHOWN_NAMES else ""
             how = f"{setting('padded', 'numbers')} reads numbers"
             self.notes += (f"digits with leading zeros are taken as categories: {named}{more}; {how}",)
-        return found
+        return padded
 
     def frame(self, as_text: set[int]) -> pd.DataFrame:
         """Return the cells as pandas types them."""

@@ -362,8 +362,8 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
         raise DataError(f"{there_are(table.n_columns, 'column')}, but {expected}: {setting('ignore')} leaves some out")
     numbers = [
         i
-        for i, (found, wanted) in enumerate(zip(table.levels, training.levels, strict=True))
-        if found is None and wanted is not None
+        for i, (own, wanted) in enumerate(zip(table.levels, training.levels, strict=True))
+        if own is None and wanted is not None
     ]
     if numbers:
         table = table_from(table, nominal=numbers)

@@ -110,11 +110,11 @@ def read_target(
         return FoundTarget(_build(table, task_target(task)), task)
     if not (declared or integers) and _says_nothing(table):
         return FoundTarget(None, task_named("none"))
-    found = infer_task(table, declared=declared, integers=integers or written_so)
-    target = _build(table, task_target(found))
+    inferred = infer_task(table, declared=declared, integers=integers or written_so)
+    target = _build(table, task_target(inferred))
     are_integers = integers or written_so
-    doubts = () if declared else doubts_about(table, target, found, isinstance(y, Table), are_integers)
-    return FoundTarget(target, found, doubts)
+    doubts = () if declared else doubts_about(table, target, inferred, isinstance(y, Table), are_integers)
+    return FoundTarget(target, inferred, doubts)
 
 
 def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:
@@ -394,10 +394,10 @@ def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
     is_vector = isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1
     if not (isinstance(y, list | tuple) or is_vector):
         return None
-    found = [None if is_unknown(value) else value for value in y]
-    known = [value for value in found if value is not None]
+    sets = [None if is_unknown(value) else value for value in y]
+    known = [value for value in sets if value is not None]
     if known and all(isinstance(value, set | frozenset) for value in known):
-        return found
+        return sets
     rows = [value for value in known if isinstance(value, list | tuple | set | frozenset)]
     if not rows:
         return None
@@ -406,8 +406,8 @@ def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
         strings = all(isinstance(label, str) for row in rows for label in row)
         ragged = len({len(row) for row in rows}) > 1
         if strings and (ragged or is_vector or (wanted and not labels <= {"0", "1"})):
-            return [None if row is None else _as_set(row, i) for i, row in enumerate(found)]
-        if not ragged and len(rows) == len(found) and not is_vector:
+            return [None if row is None else _as_set(row, i) for i, row in enumerate(sets)]
+        if not ragged and len(rows) == len(sets) and not is_vector:
             return None
     raise DataError(
         "y has rows that are no sets and do not form a matrix: give label sets as sets, [{'a', 'b'}, {'a'}], or as a "

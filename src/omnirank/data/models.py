@@ -122,10 +122,10 @@ def load_model(path: PathLike) -> Any:
     stored = StoredArrays(content, path, _FORMAT, _VERSION, "a model")
     header = JsonFields(stored.header, path)
     name = header.text("model")
-    found = _class_of(name)
-    if found is None:
+    model_class = _class_of(name)
+    if model_class is None:
         header.refuse(f"there is no model {name[:60]!r} of which files are read: there are {', '.join(_MODELS)}")
-    model = _made(found, header.part("parameters"))
+    model = _made(model_class, header.part("parameters"))
     try:
         model._restore(header.part("facts"), stored)
     except OmnirankError:
@@ -142,7 +142,7 @@ def _class_of(name: str) -> Any:
 
 
 def _parameters(model: Any) -> dict[str, Any]:
-    found = {}
+    parameters = {}
     for name, value in model.get_params(deep=False).items():
         if isinstance(value, np.random.Generator | np.random.RandomState):
             warnings.warn(
@@ -151,18 +151,18 @@ def _parameters(model: Any) -> dict[str, Any]:
                 stacklevel=3,
             )
             value = None
-        found[name] = value_to_json(value, f"parameter {name!r}")
-    return found
+        parameters[name] = value_to_json(value, f"parameter {name!r}")
+    return parameters
 
 
-def _made(found: Any, parameters: JsonFields) -> Any:
+def _made(model_class: Any, parameters: JsonFields) -> Any:
     """The model that is not fitted yet, with the parameters of the file."""
-    known = found().get_params(deep=False)
+    known = model_class().get_params(deep=False)
     given = {name: parameters.value(name) for name in parameters.keys()}  # noqa: SIM118
     for name in given:
         if name not in known:
-            parameters.refuse(f"{found.__name__} has no such parameter{did_you_mean(name, known)}", name[:60])
-    model = found(**given)
+            parameters.refuse(f"{model_class.__name__} has no such parameter{did_you_mean(name, known)}", name[:60])
+    model = model_class(**given)
     try:
         check_parameters(model)
     except OmnirankError as error:
@@ -228,12 +228,12 @@ class JsonFields:
     omnirank.core.errors.FileFormatError: model: task: 3 is not a text
     """
 
-    def __init__(self, found: Any, path: str | Path, where: str = "") -> None:
+    def __init__(self, content: Any, path: str | Path, where: str = "") -> None:
         self.path = path
         self.where = where
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             self.refuse("not an object")
-        self._found = found
+        self._content = content
 
     def refuse(self, problem: str, key: str = "") -> NoReturn:
         """Raise the error of a malformed file."""
@@ -242,13 +242,13 @@ class JsonFields:
 
     def get(self, key: str) -> Any:
         """Return what is there, of any type."""
-        if key not in self._found:
+        if key not in self._content:
             self.refuse(f"there is no {key!r}")
-        return self._found[key]
+        return self._content[key]
 
     def keys(self) -> list[str]:
         """Return the names of what is there."""
-        return list(self._found)
+        return list(self._content)
 
     def part(self, key: str) -> JsonFields:
         """Return facts within the facts."""
@@ -274,10 +274,10 @@ class JsonFields:
         return list(self._of(key, list, "not a list"))
 
     def _of(self, key: str, kind: type, problem: str) -> Any:
-        found = self.get(key)
-        if not isinstance(found, kind):
-            self.refuse(f"{_shown(found)} is {problem}", key)
-        return found
+        value = self.get(key)
+        if not isinstance(value, kind):
+            self.refuse(f"{_shown(value)} is {problem}", key)
+        return value
 
     def value(self, key: str) -> Any:
         """Return the value that `value_to_json` wrote."""
@@ -296,14 +296,14 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _from_json(found: Any, path: Path) -> Any:
-    if isinstance(found, list):
-        return [_from_json(entry, path) for entry in found]
-    if not isinstance(found, dict):
-        return found
-    if len(found) != 1:
-        raise DataError(f"{_shown(found)} names no type")
-    ((kind, content),) = found.items()
+def _from_json(written: Any, path: Path) -> Any:
+    if isinstance(written, list):
+        return [_from_json(entry, path) for entry in written]
+    if not isinstance(written, dict):
+        return written
+    if len(written) != 1:
+        raise DataError(f"{_shown(written)} names no type")
+    ((kind, content),) = written.items()
     if kind == "float":
         return _ODD_NUMBERS[content]
     if kind == "tuple":
@@ -331,11 +331,11 @@ def variables_to_json(names: Sequence[str], levels: Sequence[Levels | None], wha
     >>> variables_to_json(["size", "colour"], [None, ("red", "blue")], "feature")
     [{'name': 'size', 'levels': None}, {'name': 'colour', 'levels': ['red', 'blue']}]
     """
-    found = []
+    variables = []
     for name, own in zip(names, levels, strict=True):
         levels_of = None if own is None else value_to_json(list(own), f"a level of {what} {name!r}")
-        found.append({"name": str(name), "levels": levels_of})
-    return found
+        variables.append({"name": str(name), "levels": levels_of})
+    return variables
 
 
 def variables_from_json(given: JsonFields, key: str) -> tuple[tuple[str, ...], tuple[Levels | None, ...]]:
@@ -351,11 +351,11 @@ def variables_from_json(given: JsonFields, key: str) -> tuple[tuple[str, ...], t
 
 
 def _levels(variable: JsonFields) -> Levels | None:
-    found = variable.value("levels")
-    if found is None:
+    levels = variable.value("levels")
+    if levels is None:
         return None
-    if not isinstance(found, list) or not all(isinstance(level, str | bool | int | float) for level in found):
+    if not isinstance(levels, list) or not all(isinstance(level, str | bool | int | float) for level in levels):
         variable.refuse("not a list of texts, numbers or true and false", "levels")
-    if any(isinstance(level, float) and math.isnan(level) for level in found) or len(set(found)) != len(found):
+    if any(isinstance(level, float) and math.isnan(level) for level in levels) or len(set(levels)) != len(levels):
         variable.refuse("a level is there twice, or is no number", "levels")
-    return tuple(found)
+    return tuple(levels)

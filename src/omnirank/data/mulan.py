@@ -95,9 +95,9 @@ def labels_of_relation(relation: str, names: Sequence[str]) -> tuple[tuple[str, 
     if abs(count) > len(names):
         return (), (f"{said}, but {there_are(len(names), 'attribute')}: the labels are not taken from it",)
     which = "first" if count > 0 else "last"
-    found = names[:count] if count > 0 else names[count:]
+    labels = names[:count] if count > 0 else names[count:]
     attributes = "attribute is" if abs(count) == 1 else f"{abs(count)} attributes are"
-    return tuple(found), (f"{said}: the {which} {attributes} the target",)
+    return tuple(labels), (f"{said}: the {which} {attributes} the target",)
 
 
 def relation_with_labels(name: str, n_last: int) -> str:

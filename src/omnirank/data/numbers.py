@@ -303,13 +303,13 @@ class Diagnosis:
             self._add("values below or above a limit", texts, {"censored": "half"}, f" as half the limit ({others})")
 
     def _units(self, columns: Mapping[str, Mapping[str, int]]) -> None:
-        found: list[str] = []
+        texts: list[str] = []
         for own in columns.values() if self.format.units == "error" else ():
             units = {text: unit for text in own if looks_like_number(text) and (unit := unit_of(text))}
             if len(set(units.values())) == 1 and 2 * sum(own[text] for text in units) >= sum(own.values()):
-                found += units
-        if found:
-            self._add("numbers with units", found, {"units": "drop"})
+                texts += units
+        if texts:
+            self._add("numbers with units", texts, {"units": "drop"})
 
     def _marks(self, columns: Mapping[str, Mapping[str, int]]) -> None:
         """Texts that remain: marks of missing cells where they are few and hold no digit, else categories."""

@@ -231,8 +231,8 @@ def numbered(groups: np.ndarray) -> np.ndarray | None:
     >>> numbered(np.array(["b", "a", "b"])).tolist()
     [0, 1, 0]
     """
-    found = _numbers(groups)
-    return None if found.max(initial=-1) == len(found) - 1 else found
+    numbers = _numbers(groups)
+    return None if numbers.max(initial=-1) == len(numbers) - 1 else numbers
 
 
 def dealt_folds(
@@ -348,26 +348,26 @@ def _row_keys(table: Table, n_columns: int) -> np.ndarray:
     """Sums of hashes of the first cells of each row: equal where all of them are."""
     if table.is_sparse:
         return _matrix_keys(table.matrix[:, :n_columns], np.arange(n_columns))
-    found = np.zeros(table.n_rows, np.uint64)
+    keys = np.zeros(table.n_rows, np.uint64)
     first = np.arange(table.n_columns) < n_columns
     for block, chosen in ((table.numeric, ~table.is_nominal), (table.codes, table.is_nominal)):
         columns = np.flatnonzero(chosen & first)
-        found += _matrix_keys(block[:, : len(columns)], columns)
-    return found
+        keys += _matrix_keys(block[:, : len(columns)], columns)
+    return keys
 
 
 def _matrix_keys(matrix: Any, numbers: np.ndarray) -> np.ndarray:
     """Sums of hashes of the cells of each row, in columns of these numbers; that of 0 is 0."""
-    found = np.zeros(matrix.shape[0], np.uint64)
+    keys = np.zeros(matrix.shape[0], np.uint64)
     of_column = _mixed(numbers.astype(np.uint64)) | np.uint64(1)
     if is_sparse(matrix):
         columns = matrix.tocsc()
         hashes = _hashes(columns.data) * np.repeat(of_column, np.diff(columns.indptr))
-        np.add.at(found, columns.indices, hashes)
-        return found
+        np.add.at(keys, columns.indices, hashes)
+        return keys
     for j, factor in enumerate(of_column):
-        found += _hashes(matrix[:, j]) * factor
-    return found
+        keys += _hashes(matrix[:, j]) * factor
+    return keys
 
 
 def _hashes(cells: np.ndarray) -> np.ndarray:

@@ -214,10 +214,10 @@ class Table(PickledWithoutCaches):
         if self.is_sparse:
             columns = np.repeat(np.arange(self.n_columns), np.diff(self.matrix.indptr))
             return tuple((np.bincount(columns[np.isnan(self.matrix.data)], minlength=self.n_columns) > 0).tolist())
-        found = np.empty(self.n_columns, bool)
-        found[~self.is_nominal] = np.isnan(self.numeric).any(axis=0)
-        found[self.is_nominal] = (self.codes < 0).any(axis=0)
-        return tuple(found.tolist())
+        missing = np.empty(self.n_columns, bool)
+        missing[~self.is_nominal] = np.isnan(self.numeric).any(axis=0)
+        missing[self.is_nominal] = (self.codes < 0).any(axis=0)
+        return tuple(missing.tolist())
 
     @cached_property
     def infinite_cell(self) -> tuple[str, int] | None:
@@ -248,9 +248,7 @@ class Table(PickledWithoutCaches):
         part = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
         dense = np.zeros(self.n_rows, self.matrix.dtype)
         dense[self.matrix.indices[part]] = self.matrix.data[part]
-        if not self.is_nominal[i]:
-            return dense
-        return np.where(np.isnan(dense), -1, dense).astype(np.int32)
+        return codes_of(dense) if self.is_nominal[i] else dense
 
     def select(self, columns: Sequence[int] | np.ndarray) -> Table:
         """Return the table of the given columns, in the given order."""
@@ -294,6 +292,19 @@ class Table(PickledWithoutCaches):
             a, b = self.matrix, other.matrix
             return np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices) and _same(a.data, b.data)
         return all(_same(self.column(i), other.column(i)) for i in range(self.n_columns))
+
+
+def codes_of(cells: np.ndarray) -> np.ndarray:
+    """Return codes that are held as floats (NaN = missing) as int32 (-1 = missing).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import codes_of
+    >>> codes_of(np.array([2.0, np.nan])).tolist()
+    [2, -1]
+    """
+    return np.where(np.isnan(cells), -1, cells).astype(np.int32)
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from omnirank.core.errors import DataError
 from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.text import counted
 from omnirank.data.containers import unmasked
-from omnirank.data.table import Levels, Table, categorical, is_sparse
+from omnirank.data.table import Levels, Table, categorical, codes_of, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ class Target(PickledWithoutCaches):
             return self.values[:, 0] if self.n_targets == 1 else self.values
         if not self.is_nominal.all():
             return self.to_frame()
-        columns = [decode(_codes(self.values[:, i]), levels or ()) for i, levels in enumerate(self.levels)]
+        columns = [decode(codes_of(self.values[:, i]), levels or ()) for i, levels in enumerate(self.levels)]
         return columns[0] if len(columns) == 1 else side_by_side(columns)
 
     def to_frame(self) -> pd.DataFrame:
@@ -232,7 +232,7 @@ class Target(PickledWithoutCaches):
             if levels is None:
                 columns[name] = values[:, i]
             else:
-                columns[name] = categorical(_codes(values[:, i]), levels)
+                columns[name] = categorical(codes_of(values[:, i]), levels)
         return pd.DataFrame(columns, index=pd.RangeIndex(self.n_examples))
 
     def equals(self, other: Target) -> bool:
@@ -305,7 +305,3 @@ def _any_known(values: np.ndarray) -> np.ndarray:
 def _row_numbers(values: Any) -> np.ndarray:
     """Row of every stored cell of a CSR matrix."""
     return np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
-
-
-def _codes(values: np.ndarray) -> np.ndarray:
-    return np.where(np.isnan(values), -1, values).astype(np.int32)

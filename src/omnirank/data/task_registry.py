@@ -87,10 +87,10 @@ def task_target(name: str) -> TaskTarget:
     'labels'
     """
     all_tasks()
-    found = _tasks.get(name) if isinstance(name, str) else None
-    if found is None:
+    task = _tasks.get(name) if isinstance(name, str) else None
+    if task is None:
         raise ParameterError("task", name, choice("auto", *_tasks).advice(name))
-    return found
+    return task
 
 
 def task_named(kind: str, *, single: bool = False, hierarchical: bool = False) -> str:

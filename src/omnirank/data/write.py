@@ -21,7 +21,7 @@ from omnirank.data.files import number_names, numbered
 from omnirank.data.hierarchy.clus import declared_entries, label_cells
 from omnirank.data.mulan import relation_with_labels
 from omnirank.data.numbers import looks_like_number
-from omnirank.data.table import LARGEST_EXACT, Levels, Table
+from omnirank.data.table import LARGEST_EXACT, Levels, Table, codes_of
 from omnirank.data.target import Target
 
 _ROWS = 1000
@@ -138,10 +138,7 @@ def target_table(target: Target, as_sparse: bool = False) -> Table:
             matrix[np.flatnonzero(~target.labelled)] = np.nan
         return Table.from_sparse(sparse.csc_array(matrix), target.names, levels)
     values = target.dense()
-    columns = [
-        values[:, i] if lev is None else np.where(np.isnan(values[:, i]), -1, values[:, i]).astype(np.int32)
-        for i, lev in enumerate(levels)
-    ]
+    columns = [values[:, i] if lev is None else codes_of(values[:, i]) for i, lev in enumerate(levels)]
     return Table.from_columns(target.names, columns, levels)
 
 

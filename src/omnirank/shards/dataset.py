@@ -26,7 +26,7 @@ from omnirank.data.infer import read_target
 from omnirank.data.notes import RARE, Remarks
 from omnirank.data.parquet import INDEX_NOTE
 from omnirank.data.roles import Roles, assign_roles, dataset_from
-from omnirank.data.table import Levels, Table, chosen_numbers
+from omnirank.data.table import Levels, Table, chosen_numbers, codes_of
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 from omnirank.shards.samples import OF_ALL, more_memory, row_bytes
@@ -111,10 +111,10 @@ class ShardedDataset(PickledWithoutCaches):
         """What is known of each feature and target: type, share of missing cells, range, mean, variance, levels."""
         rows = []
         for name in (*self.feature_names, *self.target_names):
-            found, nominal = self._summary.columns[name], self.source.columns.is_nominal(name)
-            missing = 1 - found.n_known / self.n_examples if self.n_examples else np.nan
-            numbers = (found.low, found.high, found.mean, found.variance)
-            numbers = numbers if not nominal and found.n_known else (np.nan,) * 4
+            column, nominal = self._summary.columns[name], self.source.columns.is_nominal(name)
+            missing = 1 - column.n_known / self.n_examples if self.n_examples else np.nan
+            numbers = (column.low, column.high, column.mean, column.variance)
+            numbers = numbers if not nominal and column.n_known else (np.nan,) * 4
             n_levels = len(self._summary.levels(name, self.source.columns) or ())
             rows.append((name, "nominal" if nominal else "numeric", missing, *numbers, n_levels))
         heads = ["column", "type", "missing", "low", "high", "mean", "variance", "n_levels"]
@@ -260,18 +260,19 @@ class ShardedDataset(PickledWithoutCaches):
         >>> facts["missing cells"], facts["classes"], facts["fits in memory"]
         (1, {'a': 1, 'b': 1}, True)
         """
-        found = self._summary.columns
-        n_missing = sum(self.n_examples - found[name].n_known for name in self.feature_names)
+        columns = self._summary.columns
+        n_missing = sum(self.n_examples - columns[name].n_known for name in self.feature_names)
         facts = common_facts(self, self._like.features.is_nominal, self.n_labelled, n_missing)
         facts["shards"] = self.n_shards
         target = self._like.target
         if target is not None and task_target(self.task).is_one_class:
-            counts = found[self.target_names[0]].counts
+            counts = columns[self.target_names[0]].counts
             facts["classes"] = {str(level): counts.get(level, 0) for level in target.levels[0] or ()}
         if self.hierarchy is not None:
             facts |= self.hierarchy.describe()
-        elif target is not None and target.is_labels and not any(found[name].levels for name in self.target_names):
-            n_labels = sum(found[name].mean * found[name].n_known for name in self.target_names if found[name].n_known)
+        elif target is not None and target.is_labels and not any(columns[name].levels for name in self.target_names):
+            own = [columns[name] for name in self.target_names]
+            n_labels = sum(column.mean * column.n_known for column in own if column.n_known)
             facts["label cardinality"] = n_labels / max(1, self.n_labelled)
         memory = {"bytes in memory": self.n_bytes_of_fit, "bytes allowed": self.source.max_memory}
         return facts | memory | {"fits in memory": self.fits_in_memory}
@@ -307,10 +308,10 @@ class ShardedDataset(PickledWithoutCaches):
         return Dataset._of_checked(features, target, self.task, self.hierarchy, self.name, remarks)
 
     def _target(self, columns: Table) -> Target:
-        found = read_target(columns, self.task, self.hierarchy, integers=True).target
-        assert found is not None
+        target = read_target(columns, self.task, self.hierarchy, integers=True).target
+        assert target is not None
         assert self._like.target is not None
-        return target_like(found, self._like.target)
+        return target_like(target, self._like.target)
 
     def __len__(self) -> int:
         return self.n_examples
@@ -321,18 +322,18 @@ class ShardedDataset(PickledWithoutCaches):
         return f"<ShardedDataset {self.name!r}: {size}, {counted(self.n_features, 'feature')}, {self.task}{target}>"
 
 
-def target_like(found: Target, wanted: Target) -> Target:
+def target_like(target: Target, wanted: Target) -> Target:
     """Return the target of some rows in the codes of all."""
-    if found.levels == wanted.levels:
-        return found
-    values = np.array(found.values)
-    for v, (own, all_levels) in enumerate(zip(found.levels, wanted.levels, strict=True)):
+    if target.levels == wanted.levels:
+        return target
+    values = np.array(target.values)
+    for v, (own, all_levels) in enumerate(zip(target.levels, wanted.levels, strict=True)):
         if own == all_levels or own is None or all_levels is None:
             continue
         code = {level: i for i, level in enumerate(all_levels)}
         known = ~np.isnan(values[:, v])
         values[known, v] = np.array([code[level] for level in own] or [0])[values[known, v].astype(np.intp)]
-    return replace(found, levels=wanted.levels, values=values)
+    return replace(target, levels=wanted.levels, values=values)
 
 
 def check_given(estimator: Any, data: ShardedDataset, y: Any, sample_weight: Any) -> None:
@@ -492,22 +493,22 @@ def example_rows(columns: Columns, summary: Summary, names: Sequence[str], targe
             cells = values[name][np.minimum(np.arange(n_rows), len(values[name]) - 1)]
         else:
             cells = np.full(n_rows, -1.0 if own == () else 0.0)
-        rows.append(cells.astype(number) if own is None else np.where(np.isnan(cells), -1, cells).astype(np.int32))
+        rows.append(cells.astype(number) if own is None else codes_of(cells))
     numbers = (name for name, own in zip(names, levels, strict=True) if own is None)
     dates = frozenset(name for name in numbers if columns.kinds[columns.names.index(name)] == "date")
     return replace(Table.from_columns(names, rows, levels), dates=dates)
 
 
 def _target_values(columns: Columns, summary: Summary, name: str) -> np.ndarray:
-    found, levels = summary.columns[name], summary.levels(name, columns)
+    column, levels = summary.columns[name], summary.levels(name, columns)
     if levels is None:
-        counts = found.values or {}
+        counts = column.values or {}
         values = np.array(sorted(counts), np.float64)
         often = list(counts.values())
     else:
         values = np.arange(len(levels), dtype=np.float64)
-        often = [found.levels.get(level, [0])[0] for level in levels]
-    few = len(values) * _MANY <= found.n_known and min(often, default=0) >= RARE
+        often = [column.levels.get(level, [0])[0] for level in levels]
+    few = len(values) * _MANY <= column.n_known and min(often, default=0) >= RARE
     if few:
         values = np.tile(values, _MANY + 1)
-    return values if found.n_known == summary.n_rows else np.append(values, np.nan)
+    return values if column.n_known == summary.n_rows else np.append(values, np.nan)

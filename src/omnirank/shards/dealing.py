@@ -224,13 +224,13 @@ def record_form(data: ShardedDataset, columns: Sequence[int] | None = None) -> n
 
 
 def _cell_type(data: ShardedDataset, name: str) -> np.dtype:
-    columns, found = data.source.columns, data._summary.columns[name]
+    columns, summary = data.source.columns, data._summary.columns[name]
     levels = data._columns.levels[data._columns.index(name)]
     if levels is not None:
         return next(np.dtype(kind) for kind in _SMALL if len(levels) <= np.iinfo(kind).max)
-    if name in columns.integers and found.n_known:
+    if name in columns.integers and summary.n_known:
         for kind in _SMALL:
-            if np.iinfo(kind).min < found.low and found.high <= np.iinfo(kind).max:
+            if np.iinfo(kind).min < summary.low and summary.high <= np.iinfo(kind).max:
                 return np.dtype(kind)
     return np.dtype(data._columns.dtype)
 

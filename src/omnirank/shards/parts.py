@@ -164,13 +164,13 @@ def parts_of(source: Any) -> list[Part]:
 def _files(source: str | Path) -> list[Path]:
     path = Path(source)
     if path.is_dir():
-        found = [file for file in path.rglob("*") if file.suffix.lower() in _ENDINGS]
-        found = [file for file in found if not any(name[0] in "._" for name in file.relative_to(path).parts)]
-        if not found:
+        files = [file for file in path.rglob("*") if file.suffix.lower() in _ENDINGS]
+        files = [file for file in files if not any(name[0] in "._" for name in file.relative_to(path).parts)]
+        if not files:
             raise DataError(
                 f"there is no Parquet file in the folder {str(path)!r}; omnirank convert makes some of a CSV file"
             )
-        return sorted(found)
+        return sorted(files)
     if any(sign in str(path) for sign in "*?[") and not path.exists():
         from glob import glob
 

@@ -78,11 +78,11 @@ class Samples:
             Whether they are labelled.
         """
         drawn = _uniform(self.seed, rows)
-        found = np.full(len(rows), -1, np.int32)
+        group = np.full(len(rows), -1, np.int32)
         for kind, n, first in ((labelled, self.n_labelled, 0), (~labelled, self.n_unlabelled, self.n_labelled)):
             if n:
-                found[kind] = first + ((drawn[kind] * np.uint64(n)) >> np.uint64(32)).astype(np.int32)
-        return found
+                group[kind] = first + ((drawn[kind] * np.uint64(n)) >> np.uint64(32)).astype(np.int32)
+        return group
 
     def groups_of(self, sample: int) -> tuple[int, ...]:
         """Return the groups that a sample is made of, in the order of its rows."""
@@ -151,10 +151,10 @@ def needed_groups(samples: Samples, numbers: Sequence[int]) -> np.ndarray:
     >>> needed_groups(Samples(seed=1, n_labelled=1, n_unlabelled=3), [0, 2]).tolist()
     [True, True, False, True]
     """
-    found = np.zeros(samples.n_groups, bool)
+    needed = np.zeros(samples.n_groups, bool)
     for number in numbers:
-        found[list(samples.groups_of(number))] = True
-    return found
+        needed[list(samples.groups_of(number))] = True
+    return needed
 
 
 class Needs(NamedTuple):

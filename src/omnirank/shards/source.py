@@ -262,8 +262,8 @@ class Columns:
         """The columns of a batch that hold plain floats; those of other types may be dates, texts or categories."""
         pyarrow, _ = import_pyarrow()
         fields = batch.schema if len(set(batch.schema.names)) == len(batch.schema.names) else ()
-        found = {field.name for field in fields if pyarrow.types.is_float64(field.type)}
-        return frozenset(found - self.nominal - self.levels.keys())
+        floats = {field.name for field in fields if pyarrow.types.is_float64(field.type)}
+        return frozenset(floats - self.nominal - self.levels.keys())
 
     def _typed(self, batch: Any) -> Table:
         """A batch as a typed table, by way of pandas."""
@@ -271,9 +271,9 @@ class Columns:
         for name in frame.columns:
             if name in self.levels:
                 frame[name] = pd.Categorical(frame[name], categories=self.levels[name])
-        found = typed_table(frame)
-        chosen = [name for name in found.names if name in self.nominal and found.levels[found.index(name)] is None]
-        return table_from(found, nominal=chosen) if chosen and found.n_rows else found
+        table = typed_table(frame)
+        chosen = [name for name in table.names if name in self.nominal and table.levels[table.index(name)] is None]
+        return table_from(table, nominal=chosen) if chosen and table.n_rows else table
 
     def table(self, batch: Any, part: Part) -> Table:
         """Return a record batch of some of the columns as a typed table, with the levels that it has itself.
@@ -283,18 +283,18 @@ class Columns:
         floats = self._floats(batch)
         others = [name for name in batch.schema.names if name not in floats]
         try:
-            found = self._typed(batch.select(others)) if others else None
-            if found is not None:
-                refuse_rounded(replace(found, rounded=found.rounded | rounded_names(batch, found)))
+            table = self._typed(batch.select(others)) if others else None
+            if table is not None:
+                refuse_rounded(replace(table, rounded=table.rounded | rounded_names(batch, table)))
         except (DataError, DataTypeError) as error:
             raise type(error)(f"shard {part.name}: {error}") from None
         if floats:
-            found = _joined(batch, floats, found)
-        assert found is not None
-        if found.infinite_cell is not None:
-            name = found.infinite_cell[0]
+            table = _joined(batch, floats, table)
+        assert table is not None
+        if table.infinite_cell is not None:
+            name = table.infinite_cell[0]
             raise DataError(f"shard {part.name}: column {name!r} holds an infinite value: use NaN for missing cells")
-        return found if self.single else replace(found, numeric=found.numeric.astype(np.float64, copy=False))
+        return table if self.single else replace(table, numeric=table.numeric.astype(np.float64, copy=False))
 
 
 def _joined(batch: Any, floats: Collection[str], others: Table | None) -> Table:
@@ -392,7 +392,7 @@ def _kinds(part: Part) -> dict[str, str]:
     return {name: _kind(part.schema.field(name).type, name, part) for name in names}
 
 
-def _kind(found: Any, name: str, part: Part) -> str:
+def _kind(arrow_type: Any, name: str, part: Part) -> str:
     from pyarrow import types
 
     tests = {
@@ -404,9 +404,10 @@ def _kind(found: Any, name: str, part: Part) -> str:
         "date": (types.is_date, types.is_timestamp),
     }
     for kind, own in tests.items():
-        if any(test(found) for test in own):
+        if any(test(arrow_type) for test in own):
             return kind
-    raise DataTypeError(f"shard {part.name}: column {name!r} is of type {found}: it must hold numbers, texts or dates")
+    where = f"shard {part.name}: column {name!r}"
+    raise DataTypeError(f"{where} is of type {arrow_type}: it must hold numbers, texts or dates")
 
 
 def _all_single(parts: Sequence[Part], kinds: dict[str, str]) -> bool:

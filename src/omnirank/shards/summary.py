@@ -90,18 +90,18 @@ class ColumnSummary:
         known = cells[~np.isnan(cells)].astype(np.float64, copy=False)
         if not len(known):
             return
-        found = ColumnSummary(len(known), float(known[0]), low=float(known.min()), high=float(known.max()))
+        column = ColumnSummary(len(known), float(known[0]), low=float(known.min()), high=float(known.max()))
         with np.errstate(over="ignore", invalid="ignore"):
-            from_first = known - found.origin
-            found.offset = float(from_first.mean())
-            found.deviations = float(((from_first - found.offset) ** 2).sum())
+            from_first = known - column.origin
+            column.offset = float(from_first.mean())
+            column.deviations = float(((from_first - column.offset) ** 2).sum())
         if self.values is not None and not self.has_fractions:
             values, counts = np.unique(known, return_counts=True)
             no_class = values[(values != np.round(values)) | (np.abs(values) > LARGEST_EXACT)]
-            found.has_fractions = len(no_class) > 0  # they are numbers, whatever the others are
+            column.has_fractions = len(no_class) > 0  # they are numbers, whatever the others are
             pairs = zip(values.tolist(), counts.tolist(), strict=True)
-            found.values = {float(no_class[0]): 1} if found.has_fractions else dict(pairs)
-        self.merge(found, name)
+            column.values = {float(no_class[0]): 1} if column.has_fractions else dict(pairs)
+        self.merge(column, name)
 
     def merge(self, other: ColumnSummary, name: str) -> None:
         """Take what is known of further rows of the column into account."""
@@ -163,17 +163,17 @@ class Summary:
         """
         if not columns.is_nominal(name):
             return None
-        found = self.columns[name].levels
+        levels = self.columns[name].levels
         kind = columns.kinds[columns.names.index(name)]
         if name in columns.levels:
             return tuple(columns.levels[name])
         if kind == "boolean":
             return (False, True)
         if kind in ("text", "date"):
-            return tuple(sorted(found))
+            return tuple(sorted(levels))
         if name in columns.nominal:
-            return number_levels(np.array(sorted(found), np.float64))
-        return tuple(found)
+            return number_levels(np.array(sorted(levels), np.float64))
+        return tuple(levels)
 
 
 def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] = ()) -> Summary:
@@ -210,8 +210,8 @@ def _at_a_time(source: ShardSource, names: Sequence[str], targets: Sequence[str]
     if at_once >= len(names):
         return [tuple(names)]
     others = [name for name in names if name not in targets]
-    found = [tuple(others[i] for i in some) for some in blocks(len(others), -(-len(others) // at_once))]
-    return [tuple(name for name in names if name in targets), *found] if targets else found
+    together = [tuple(others[i] for i in some) for some in blocks(len(others), -(-len(others) // at_once))]
+    return [tuple(name for name in names if name in targets), *together] if targets else together
 
 
 def summarize_stretch(
@@ -220,17 +220,17 @@ def summarize_stretch(
     """Return the summary of some columns and rows of a part; batches have at most so many rows."""
     names, stretch = given
     counted = [name for name in targets if name in names]
-    found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
+    summaries = {name: ColumnSummary(values={} if name in counted else None) for name in names}
     n_labelled = 0
     for batch in source.batches_of(stretch, names, n_rows):
         table = source.columns.table(batch.cells, source.parts[batch.part])
         for i, (name, levels) in enumerate(zip(table.names, table.levels, strict=True)):
             if levels is not None:
-                found[name].add_levels(table.column(i), levels, batch.part)
+                summaries[name].add_levels(table.column(i), levels, batch.part)
             elif not source.columns.is_nominal(name):
-                found[name].add_numbers(table.column(i), name)
+                summaries[name].add_numbers(table.column(i), name)
         n_labelled += int(known_rows(table, [table.index(name) for name in counted]).sum())
-    return Summary(stretch.n_rows, n_labelled, found)
+    return Summary(stretch.n_rows, n_labelled, summaries)
 
 
 def known_rows(table: Table, columns: Iterable[int]) -> np.ndarray:
@@ -244,11 +244,11 @@ def known_rows(table: Table, columns: Iterable[int]) -> np.ndarray:
     >>> known_rows(Table.from_numeric(np.array([[1.0, np.nan], [np.nan, np.nan]])), [0, 1]).tolist()
     [True, False]
     """
-    found = np.zeros(table.n_rows, bool)
+    known = np.zeros(table.n_rows, bool)
     for i in columns:
         cells = table.column(i)
-        found |= ~np.isnan(cells) if table.levels[i] is None else cells >= 0
-    return found
+        known |= ~np.isnan(cells) if table.levels[i] is None else cells >= 0
+    return known
 
 
 def summary_of(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> Summary:

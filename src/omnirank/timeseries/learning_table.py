@@ -116,20 +116,20 @@ def aggregate(series: Series, grid: Grid, how: str = "time-mean", *, min_known: 
     check("how", how, choice(*AGGREGATES))
     check_source(series, Series, grid)
     if how in _OVER_TIME:
-        found = integrals(series, grid, min_known=min_known)
-        return found if how == "integral" else found / grid.lengths
+        values = integrals(series, grid, min_known=min_known)
+        return values if how == "integral" else values / grid.lengths
     # measurements are in the order of time: those of an interval are the places from one border to the next
     places = np.searchsorted(series.times, grid.borders, side="left")
     first, counts = places[:-1], np.diff(places)
     if how == "count":
         return counts.astype(np.float64)
-    some, found = counts > 0, np.full(len(grid), np.nan)
+    some, values = counts > 0, np.full(len(grid), np.nan)
     if how == "last":
-        found[some] = series.values[places[1:][some] - 1]
+        values[some] = series.values[places[1:][some] - 1]
     elif some.any():
         reduce = {"min": np.minimum, "max": np.maximum}.get(how, np.add)
-        found[some] = reduce.reduceat(series.values[: places[-1]], first[some])
-    return found / counts.clip(1) if how == "mean" else found
+        values[some] = reduce.reduceat(series.values[: places[-1]], first[some])
+    return values / counts.clip(1) if how == "mean" else values
 
 
 def lag_sums(values: ArrayLike, n_lags: int) -> np.ndarray:

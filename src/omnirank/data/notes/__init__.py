@@ -122,10 +122,10 @@ def warn_about(dataset: Remarked, task_is_sure: bool = False) -> None:
         warnings.warn(text, DataWarning, stacklevel=caller_outside())
 
 
-def share_remarks(made: Dataset, origin: Dataset) -> Dataset:
+def share_remarks(data: Dataset, origin: Dataset) -> Dataset:
     """Let a data set made of another one share its remarks: what was told of the origin is not told again."""
-    made._remarks = origin._remarks
-    return made
+    data._remarks = origin._remarks
+    return data
 
 
 def caller_outside() -> int:
@@ -220,16 +220,16 @@ def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
     if features.n_rows < _LEAST_EXAMPLES:
         sure = ("empty", "numbers", "nan")  # of few examples, no other is
         return tuple(trap for trap in (*_constant(features), *_of_levels(features)) if trap.kind in sure)
-    found: dict[str, Trap] = {}
+    traps: dict[str, Trap] = {}
     searches: list[Iterable[Trap]] = [_constant(features), _counting(features), _of_levels(features)]
     searches.append(Trap("date", name) for name in features.names if name in features.dates)
     if target is not None:
         searches += [_leaks(features, target), _other_targets(features.names, target)]
     for search in searches:
         for trap in search:
-            found.setdefault(trap.feature, trap)
+            traps.setdefault(trap.feature, trap)
     order = list(KINDS)
-    return tuple(sorted(found.values(), key=lambda trap: order.index(trap.kind)))
+    return tuple(sorted(traps.values(), key=lambda trap: order.index(trap.kind)))
 
 
 def trap_notes(traps: Sequence[Trap], from_file: bool = False, of_tables: bool = False) -> tuple[str, ...]:
@@ -287,8 +287,8 @@ def of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
         if not block.shape[1]:
             continue
         kept, value = _suspects_of_one_value(block)
-        for slot, found in zip(kept.tolist(), value.tolist(), strict=True):
-            yield str(names[chosen][slot]), None if np.isnan(found) else found
+        for slot, constant in zip(kept.tolist(), value.tolist(), strict=True):
+            yield str(names[chosen][slot]), None if np.isnan(constant) else constant
 
 
 def _suspects_of_one_value(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -443,9 +443,9 @@ def _are_dates(levels: Sequence[object]) -> bool:
 
 
 def _leaks(features: Table, target: Target) -> Iterable[Trap]:
-    found = leaking_features(features, target)
-    for f, t in found:
-        detail = f"the target {target.names[t]!r}" if len(found) == 1 or target.n_targets == 1 else "one of the targets"
+    leaks = leaking_features(features, target)
+    for f, t in leaks:
+        detail = f"the target {target.names[t]!r}" if len(leaks) == 1 or target.n_targets == 1 else "one of the targets"
         yield Trap("leak", features.names[f], detail)
 
 
@@ -457,10 +457,10 @@ def _other_targets(names: Sequence[str], target: Target) -> Iterable[Trap]:
     if is_made_up(names):
         return
     stems = {stem for stem in map(_stem, target.names) if "#" in stem and re.search("[a-z]", stem)}
-    found = [n for n in names if _stem(n) in stems or (not target.is_labels and _TARGET_NAME.fullmatch(n))]
-    if 2 * len(found) > len(names):
+    alike = [n for n in names if _stem(n) in stems or (not target.is_labels and _TARGET_NAME.fullmatch(n))]
+    if 2 * len(alike) > len(names):
         return
-    for name in found:
+    for name in alike:
         yield Trap("other target", name, f"the target is {target.names[0]!r}")
 
 
@@ -650,15 +650,15 @@ def what_numbers_have(counts: Mapping[str, int], cells: str = "cells") -> str:
     >>> what_numbers_have({"red": 5, "blue": 5, "5th": 1})
     ''
     """
-    found: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     first: dict[str, str] = {}
     for text, count in counts.items():
         kind = _kind(text)
         if kind and count:
-            found[kind] += count
+            totals[kind] += count
             first.setdefault(kind, text)
     n = sum(counts.values())
-    kind, count = max(found.items(), key=lambda item: item[1], default=("", 0))
+    kind, count = max(totals.items(), key=lambda item: item[1], default=("", 0))
     if count < max(_LEAST, _LEAST_SHARE * n):
         return ""
     return f"{count} of {n} {cells} look like numbers with {kind} ({first[kind]!r})"

@@ -77,11 +77,11 @@ def leaking_features(features: Table, target: Target) -> list[tuple[int, int]]:
     screened = _balanced(values[:, 0], n_screened) if target.is_nominal[0] else np.arange(len(rows))[:n_screened]
     suspects = _suspects(features, rows[screened], _variables(target, values[screened], numbers))
     verified = {variable.number: variable for variable in _variables(target, values, numbers)}
-    found: dict[int, int] = {}
+    leaks: dict[int, int] = {}
     for f, t in suspects:
-        if f not in found and t in verified and _leaks(features.column(f)[rows], verified[t]):
-            found[f] = t
-    return sorted(found.items())
+        if f not in leaks and t in verified and _leaks(features.column(f)[rows], verified[t]):
+            leaks[f] = t
+    return sorted(leaks.items())
 
 
 def _most_frequent(target: Target, most: int) -> np.ndarray:
@@ -123,7 +123,7 @@ def _variables(target: Target, values: np.ndarray, numbers: np.ndarray) -> Itera
 def _suspects(features: Table, rows: np.ndarray, variables: Iterator[_Variable]) -> list[tuple[int, int]]:
     """Pairs of a feature and a variable that it may predict."""
     looked_for = list(variables)
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     width = max(1, _CHUNK // len(rows))
     for start in range(0, features.n_columns if looked_for else 0, width):
         cells = _cells(features, rows, start, min(start + width, features.n_columns))
@@ -131,8 +131,8 @@ def _suspects(features: Table, rows: np.ndarray, variables: Iterator[_Variable])
         counted = _counted_pairs(np.take_along_axis(cells, order, axis=1))
         for variable in looked_for:
             change = _change_along(variable, order, *counted)
-            found += [(start + f, variable.number) for f in np.flatnonzero(change <= _SUSPECT).tolist()]
-    return found[:_MOST_SUSPECTS]
+            pairs += [(start + f, variable.number) for f in np.flatnonzero(change <= _SUSPECT).tolist()]
+    return pairs[:_MOST_SUSPECTS]
 
 
 def _cells(features: Table, rows: np.ndarray, start: int, stop: int) -> np.ndarray:
