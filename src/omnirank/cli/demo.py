@@ -1,15 +1,12 @@
 """``omnirank demo``: handwritten digits, a hundred of them labelled; which pixels matter?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from omnirank.cli.options import option
 from omnirank.cli.output import say
 from omnirank.cli.rank import print_ranking
 from omnirank.cli.writing import check_out, write_picture
-
-if TYPE_CHECKING:
-    from omnirank.data.dataset import Dataset
 
 _N_LABELLED = 100
 _SHAPE = (8, 8)
@@ -23,12 +20,19 @@ def demo(
 
     Only 100 of the digits are labelled.
     """
+    import numpy as np
+
     from omnirank.core.parallel import progress
     from omnirank.core.registry import default_method
+    from omnirank.data.dataset import Dataset
+    from omnirank.data.samples import load_sample
     from omnirank.plots import score_map
 
     check_out(out, out.parent)
-    data = _digits()
+    digits = load_sample("digits")
+    hidden = digits.hide_labels(np.random.default_rng(0).permutation(digits.n_examples)[_N_LABELLED:])
+    # as a user would bring them: without the task
+    data = Dataset(hidden.features, hidden.y, target_names=hidden.target_names, name="digits")
     method = default_method()
     say("Handwritten digits, 8 x 8 pixels each: which pixels tell the digits apart?\n", style="bold")
     with progress():
@@ -43,16 +47,3 @@ def demo(
     write_picture(score_map(ranking, _SHAPE, title="Which pixels tell handwritten digits apart?"), out)
     say(f"\nPicture written to {out}")
     say("Next: omnirank info YOUR_FILE, then omnirank rank YOUR_FILE --target last")
-
-
-def _digits() -> "Dataset":
-    """The digits with all but some labels hidden, as a user would bring them: without the task."""
-    import numpy as np
-
-    from omnirank.data.dataset import Dataset
-    from omnirank.data.samples import load_sample
-
-    digits = load_sample("digits")
-    order = np.random.default_rng(0).permutation(digits.n_examples)
-    hidden = digits.hide_labels(order[_N_LABELLED:])
-    return Dataset(hidden.features, hidden.y, target_names=hidden.target_names, name="digits")

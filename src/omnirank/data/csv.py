@@ -126,9 +126,7 @@ def read_delimited(
     return Content.of_table(file.path, table, integers=integers, notes=(*file.source.notes, *file.notes))
 
 
-def read_frame(
-    path: PathLike, *, separator: str | None = None, missing: Sequence[str] = (), encoding: str = "utf-8"
-) -> pd.DataFrame:
+def read_frame(path: PathLike, *, separator: str | None = None, encoding: str = "utf-8") -> pd.DataFrame:
     """Read delimited text with a row of names as a data frame, with or without rows.
 
     Columns have the types that pandas gives them: a column of numbers and text is text. Whole numbers that floats
@@ -140,8 +138,6 @@ def read_frame(
         The file, plain or gzipped.
     separator : str
         The character between cells.
-    missing : sequence of str
-        What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
     encoding : str
         The encoding of the file.
 
@@ -155,7 +151,7 @@ def read_frame(
     ...     read_frame(path).shape
     (0, 2)
     """
-    how = TextFormat(separator=separator, header=True, missing=missing, encoding=encoding, skip=0)
+    how = TextFormat(separator=separator, header=True, encoding=encoding, skip=0)
     file = DelimitedText(Path(path), how)
     names = file.names
     if all(NUMBER.fullmatch(name) for name in names):

@@ -450,7 +450,7 @@ def make_multi_target_regression(
     --------
     >>> from omnirank.datasets import make_multi_target_regression
     >>> data, relevance = make_multi_target_regression(n_targets=2, missing_targets=0.25, random_state=0)
-    >>> data.target_names, data.target.n_unknown
+    >>> data.target_names, data.target.n_partly_labelled
     (('y1', 'y2'), 100)
     """
     draw = _Draw(n_examples, features, n_targets=n_targets)

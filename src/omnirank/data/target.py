@@ -154,14 +154,6 @@ class Target(PickledWithoutCaches):
         unknown = np.concatenate([[0], np.cumsum(np.isnan(self.values.data))])[self.values.indptr]
         return int((np.diff(unknown) > 0).sum())
 
-    @property
-    def n_unknown(self) -> int:
-        """Number of unknown single values, those of unlabelled examples included."""
-        if self.is_sparse:
-            whole = int((~self.labelled).sum()) * self.n_targets
-            return whole + int(np.isnan(self.values.data).sum())
-        return int(np.isnan(self.values).sum())
-
     # -- parts --------------------------------------------------------------------------------------
 
     @cached_property

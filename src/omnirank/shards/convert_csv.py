@@ -28,23 +28,22 @@ _BLOCK_ROWS = 2**16
 
 
 @dataclass
-class _Cells:
+class _Cells(TextKinds):
     """What the cells of a column are, as far as it is read."""
 
-    texts: TextKinds
     integers: bool = True
     least: float = np.inf
 
-    def add(self, cells: pd.Series) -> None:
+    def add_cells(self, cells: pd.Series) -> None:
         """Take further cells into account."""
         known = cells.dropna()
         self.integers &= cells.dtype.kind == "i"
         if cells.dtype.kind in "iuf":
-            self.texts.numbers |= len(known) > 0
+            self.numbers |= len(known) > 0
             self.least = min(self.least, known.min()) if len(known) else self.least
-            self.texts.infinite |= bool(np.isinf(known).any())
+            self.infinite |= bool(np.isinf(known).any())
         else:
-            self.texts.add(text_counts_of(known)[1])
+            self.add(text_counts_of(known)[1])
 
 
 def convert_csv(
@@ -126,16 +125,16 @@ def _typed(
         file.fail("there is no row of data", file.last_line)
     left_out = set() if ignore is None else set(choose_columns(ignore, file.names, "ignore"))
     as_text = set() if nominal is None else set(choose_columns(nominal, file.names, "nominal")) - left_out
-    cells = {i: _Cells(TextKinds(file.format)) for i in range(len(file.names)) if i not in left_out | as_text}
+    cells = {i: _Cells(file.format) for i in range(len(file.names)) if i not in left_out | as_text}
     for frame in file.frames(left_out | as_text, _BLOCK_ROWS):
         for i, column in cells.items():
-            column.add(frame[i])
-    kinds = dict.fromkeys(as_text, "text") | file.kinds_of({i: column.texts for i, column in cells.items()})
+            column.add_cells(frame[i])
+    kinds = dict.fromkeys(as_text, "text") | file.kinds_of(cells)
     codes = file.codes({i: cells[i].least for i in file.digits.keys() & cells.keys() if kinds[i] == "number"})
     kinds |= dict.fromkeys(codes, "text")
     for text in file.notes[-1:] if codes else ():
         warnings.warn(text, UserWarning, stacklevel=caller_outside())
-    integers = {i for i, column in cells.items() if column.integers and column.texts.numbers} - codes
+    integers = {i for i, column in cells.items() if column.integers and column.numbers} - codes
     return file, {i: "integer" if i in integers else kinds[i] for i in sorted(kinds)}
 
 

@@ -130,18 +130,15 @@ class ShardedDataset(PickledWithoutCaches):
         for table in self.tables():
             yield self.dataset_of(table)
 
-    def tables(self, parts: Sequence[int] | None = None, max_memory: int | None = None) -> Iterator[Table]:
+    def tables(self, parts: Sequence[int] | None = None) -> Iterator[Table]:
         """Yield the cells of all examples in order: features, then targets, with the levels of all.
 
         Parameters
         ----------
         parts : sequence of int, optional
             Numbers of the parts that are read, by default all of them.
-        max_memory : int, optional
-            Bytes that blocks may take while they are read, where it is not what the shards were opened with.
         """
-        source = self.source if max_memory is None else self.source.within(max_memory)
-        for table in source.blocks(self._names, parts):
+        for table in self.source.blocks(self._names, parts):
             yield self._recoded(table)
 
     def targets(self) -> Iterator[Target]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -99,15 +98,11 @@ class ShardSource:
     def fingerprint(self) -> str:
         """Hash of the names, sizes, times and types of all parts."""
         states = [part.state for part in self.parts]
-        names = [_relative(part.name, self.folder) for part in self.parts]
+        names = [part.name for part in self.parts]
+        if self.folder is not None:
+            names = [Path(name).relative_to(self.folder).as_posix() for name in names]
         text = json.dumps([names, states, self.columns.facts])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-    def within(self, max_memory: int) -> ShardSource:
-        """Return the same parts, read in blocks that take other bytes of memory."""
-        other = copy(self)
-        other.max_memory = max_memory
-        return other
 
     def block_rows(self, names: Sequence[str]) -> int:
         """Return the number of rows of a block of some columns."""
@@ -212,10 +207,6 @@ def _folder_of(source: Any, parts: Sequence[Part]) -> Path | None:
     folders = {part.path.parent for part in parts}
     (folder, *others) = islice(folders, 2)
     return None if others else folder
-
-
-def _relative(name: str, folder: Path | None) -> str:
-    return name if folder is None else Path(name).relative_to(folder).as_posix()
 
 
 @dataclass(frozen=True)

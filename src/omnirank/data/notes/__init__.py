@@ -357,7 +357,7 @@ def _of_levels(features: Table) -> Iterable[Trap]:
     for f in np.flatnonzero(features.is_nominal).tolist():
         levels = features.levels[f] or ()
         counts, is_text = text_counts(levels, features.column(f)), features.names[f] in features.texts
-        if _are_dates(levels):
+        if len(levels) > 2 and all(isinstance(level, str) and _DATE_TEXT.fullmatch(level) for level in levels):
             yield Trap("date text", features.names[f])
         elif (about := what_numbers_have(counts)) != "":
             yield Trap("number text", features.names[f], about)
@@ -427,16 +427,6 @@ def near_copies(features: Table) -> list[Trap]:
     names = np.array(features.names, dtype=object)[~features.is_nominal][slots]
     first = {later: earlier for earlier, later in pairs[::-1].tolist()}
     return [Trap("copy", names[later], repr(names[first[later]])) for later in sorted(first)]
-
-
-# -- dates --------------------------------------------------------------------------------------------
-
-
-def _are_dates(levels: Sequence[object]) -> bool:
-    """Whether all levels are dates."""
-    return len(levels) > 2 and all(
-        isinstance(level, str) and _DATE_TEXT.fullmatch(level) is not None for level in levels
-    )
 
 
 # -- the target among the features --------------------------------------------------------------------
@@ -630,15 +620,13 @@ def _named(names: Sequence[str], columns: Sequence[int]) -> str:
     return repr(names[columns[0]]) + (f" and {others} more target{'s' if others > 1 else ''}" if others else "")
 
 
-def what_numbers_have(counts: Mapping[str, int], cells: str = "cells") -> str:
+def what_numbers_have(counts: Mapping[str, int]) -> str:
     """Return how many texts look like numbers with what, in words; nothing where it is not the case of half of them.
 
     Parameters
     ----------
     counts : mapping of str to int
         How often each text occurs in a column.
-    cells : str
-        What is counted, in words.
 
     Examples
     --------
@@ -661,7 +649,7 @@ def what_numbers_have(counts: Mapping[str, int], cells: str = "cells") -> str:
     kind, count = max(totals.items(), key=lambda item: item[1], default=("", 0))
     if count < max(_LEAST, _LEAST_SHARE * n):
         return ""
-    return f"{count} of {n} {cells} look like numbers with {kind} ({first[kind]!r})"
+    return f"{count} of {n} cells look like numbers with {kind} ({first[kind]!r})"
 
 
 def _kind(text: str) -> str:
