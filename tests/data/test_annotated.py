@@ -67,6 +67,26 @@ def test_a_file_is_read(file, format):
     assert data.name == "cells"
 
 
+def test_texts_with_a_mask_are_read(file):
+    """As anndata 0.13 writes them with pandas 3: names, categories and columns are groups of values and a mask."""
+    h5py = pytest.importorskip("h5py")
+    path = file()
+    with h5py.File(path, "a") as changed:
+        for name in ("var/gene", "obs/_index", "obs/type/categories"):
+            texts = changed[name][()]
+            del changed[name]
+            changed.create_dataset(f"{name}/values", data=texts, dtype=h5py.string_dtype())
+            changed[f"{name}/mask"] = np.zeros(len(texts), bool)
+        sites = changed.create_dataset("obs/site/values", data=["a", "b", ""] * 10, dtype=h5py.string_dtype())
+        changed["obs/site/mask"] = sites.asstr()[()] == ""
+        changed["obs"].attrs["column-order"] = [*OBS, "site"]
+    data = om.load(path, "type")
+    assert data.feature_names == tuple(GENES)
+    assert data.target.levels == (("B", "T"),)
+    assert data.labelled.tolist() == OBS["type"].notna().tolist()
+    assert om.load(path, "site").labelled.tolist() == [True, True, False] * 10
+
+
 def test_dense_cells_and_other_targets(file):
     path = file(CELLS.toarray().astype(np.float32))
     data = om.load(path, "age", ignore="GNLY")

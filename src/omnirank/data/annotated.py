@@ -60,7 +60,9 @@ def _text(value: Any) -> str:
 
 
 def _values(cells: Any) -> np.ndarray:
-    """The cells of a column: texts are str."""
+    """The cells of a column, also one with a mask of missing cells: texts are str."""
+    if hasattr(cells, "keys"):
+        return pd.Series(_values(cells["values"])).mask(_values(cells["mask"]).astype(bool)).to_numpy()
     values = np.asarray(cells[()])
     return np.array([_text(value) for value in values], object) if values.dtype.kind in "OS" else values
 
@@ -81,13 +83,10 @@ def _frame(group: Any) -> pd.DataFrame:
     columns: dict[str, Any] = {}
     for name in names:
         column = group[name]
-        if not hasattr(column, "keys"):
-            columns[name] = _values(column)
-        elif "categories" in column:
+        if hasattr(column, "keys") and "categories" in column:
             columns[name] = pd.Categorical.from_codes(_values(column["codes"]), pd.Index(_values(column["categories"])))
         else:
-            known = ~_values(column["mask"]).astype(bool)
-            columns[name] = pd.Series(_values(column["values"])).where(known).to_numpy()
+            columns[name] = _values(column)
     return pd.DataFrame(columns, index=pd.Index(_values(group[index])))
 
 
