@@ -77,17 +77,13 @@ def n_titles(rows: Sequence[Sequence[str]]) -> int:
     size = max(sizes, key=lambda size: (sizes[size], size))
     named = next((n for n in range(min(len(rows) - 1, _FIRST_ROWS)) if _is_full(rows[n], size)), 0)
     for n, cells in enumerate(rows):
-        filled = _filled(cells)
+        filled = [i for i, cell in enumerate(cells) if cell.strip()]
         is_short = len(cells) < size and not is_short_header(rows[n:], size)
         few = len(filled) <= max(1, size // 3) and size > _TITLE_CELLS
         is_start = n < named and filled == list(range(len(filled))) and len(filled) < size - 1
         if not (is_short or (few and filled and filled[-1] < _TITLE_CELLS) or is_start):
             return n if len(rows) - n > 1 else 0
     return 0
-
-
-def _filled(cells: Sequence[str]) -> list[int]:
-    return [i for i, cell in enumerate(cells) if cell.strip()]
 
 
 def _is_full(cells: Sequence[str], size: int) -> bool:

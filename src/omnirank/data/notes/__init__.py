@@ -379,9 +379,7 @@ _REPEATED = re.compile(
     r"student)(id|s)?([\W_]|$)"
 )
 _TURNED = 10
-_TRANSPOSE = (
-    "there are many more rows than columns of numbers: if rows are features, such as genes, transpose the table"
-)
+_TRANSPOSE = "there are many more rows than columns: if rows are features, such as genes, transpose the table"
 
 
 def _repeated(features: Table) -> Iterable[Trap]:
