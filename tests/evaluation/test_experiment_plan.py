@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from omnirank.core.errors import FileFormatError, OmnirankError, ParameterError
@@ -141,8 +143,9 @@ labels = "a.xml"
 def files_of(folder, named):
     """The files of a plan whose data are in a folder."""
     [entry] = plan_of(folder, GOOD, head=FOLDER_HEAD.format(named)).data
-    assert entry.options["labels"] == str(entry.path.with_suffix(".xml"))
-    return entry.path
+    path = Path(entry.source["path"])
+    assert entry.source["options"]["labels"] == str(path.with_suffix(".xml"))
+    return path
 
 
 def test_data_start_at_the_folder_of_the_study(tmp_path, monkeypatch):

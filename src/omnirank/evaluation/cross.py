@@ -47,10 +47,9 @@ class FoldParts(NamedTuple):
     test: Any
 
     @classmethod
-    def of(cls, fold: Fold, dataset: Any, *, labelled_only: bool = False) -> FoldParts:
-        """Return the parts of a data set; ``labelled_only`` leaves unlabelled training examples out."""
-        parts = cls(fold.training(dataset), fold.training_with_all_labels(dataset), fold.testing(dataset))
-        return parts.without_unlabelled() if labelled_only else parts
+    def of(cls, fold: Fold, dataset: Any) -> FoldParts:
+        """Return the parts of a data set."""
+        return cls(fold.training(dataset), fold.training_with_all_labels(dataset), fold.testing(dataset))
 
     def without_unlabelled(self) -> FoldParts:
         """Return the same parts with the labelled training examples only."""
@@ -62,21 +61,14 @@ class FoldParts(NamedTuple):
         return int(self.test.n_examples if self.test.target is None else self.test.labelled.sum())
 
 
-class RankedEnsemble(NamedTuple):
-    """A ranking of relations, which no distance can weigh, and the ensemble behind it, which is judged instead."""
-
-    ranking: Ranking
-    predictor: Any
-
-
 def judge(model: Any, parts: FoldParts, evaluation: Mapping[str, Any]) -> Any:
     """Return all measures of a model on the test part of a fold.
 
     Parameters
     ----------
-    model : Ranking, RankedEnsemble or fitted predictor
+    model : Ranking or fitted predictor
         A ranking is judged by what neighbours predict in a distance that weighs features by it, a predictor by its own
-        predictions, a ranking of relations by those of its ensemble.
+        predictions.
     parts : FoldParts
         The fold. Neighbours of an oracle have all labels that there are.
     evaluation : mapping
@@ -91,12 +83,11 @@ def judge(model: Any, parts: FoldParts, evaluation: Mapping[str, Any]) -> Any:
         train = parts.restored if evaluation.get("neighbors") == "oracle" else parts.train
         values = measured(model, train, parts.test, **evaluation)
         return values if isinstance(evaluation.get("n_neighbors"), list) else next(iter(values.values()))
-    predictor = model.predictor if isinstance(model, RankedEnsemble) else model
     train = parts.train
     training, truth = aligned_targets(train, parts.test)
     if training.levels != train.target.levels:
         raise DataError("the test data have classes that the training data do not declare")
-    means = predictor.predict_means(parts.test)
+    means = model.predict_means(parts.test)
     return measure(truth, means, training=training, task=train.task, hierarchy=train.hierarchy, **evaluation)
 
 
@@ -115,10 +106,8 @@ class JudgedFold(NamedTuple):
 def judge_folds(
     dataset: Any,
     folds: Iterable[Fold],
-    models_of: Callable[[Any], Mapping[Any, Any]],
+    models_of: Callable[[Fold, Any], Mapping[Any, Any]],
     evaluation: Mapping[str, Any],
-    *,
-    labelled_only: bool = False,
 ) -> Iterator[JudgedFold]:
     """Fit models to every training part and judge them on the test parts, one fold in memory at a time.
 
@@ -129,15 +118,13 @@ def judge_folds(
     folds : iterable of Fold
         The folds.
     models_of : callable
-        From a training part to rankings or fitted predictors, by key.
+        From a fold and its training part to rankings or fitted predictors, by key.
     evaluation : mapping
         As in `judge`.
-    labelled_only : bool
-        Whether unlabelled training examples are left out.
     """
     for fold in folds:
-        parts = FoldParts.of(fold, dataset, labelled_only=labelled_only)
-        models = models_of(parts.train)
+        parts = FoldParts.of(fold, dataset)
+        models = models_of(fold, parts.train)
         yield JudgedFold(fold, parts, models, {key: judge(model, parts, evaluation) for key, model in models.items()})
 
 
@@ -208,7 +195,6 @@ def evaluate_folds(
     folds: Sequence[Fold],
     n_neighbors: int | Sequence[int] | None = None,
     *,
-    use_unlabelled: bool = True,
     sample_weight: np.ndarray | None = None,
     **options: Any,
 ) -> FoldResults:
@@ -224,9 +210,6 @@ def evaluate_folds(
         What `omnirank.evaluation.folds.make_folds` returned.
     n_neighbors : int, sequence of int or None
         As in `omnirank.evaluate`.
-    use_unlabelled : bool
-        Whether the ranker sees the unlabelled training examples (and, with ``neighbors="published"``, whether they
-        take neighbours' places): False is the supervised ranking of a semi-supervised study.
     sample_weight : ndarray, optional
         Weights of all examples, for rankers that take them.
     **options
@@ -254,46 +237,30 @@ def evaluate_folds(
     options["n_neighbors"] = counts
     rows, rankings, candidates = [], {}, []
     groups: dict[int | None, list[tuple[dict[int, dict[str, float]], int]]] = {}
-    trained = iter(folds)  # models are made for one fold after the other
 
-    def weights() -> dict[str, Any]:
-        fold = next(trained)
-        if sample_weight is None:
-            return {}
-        train = fold.training(dataset)
-        used = slice(None) if use_unlabelled or train.target is None else train.labelled
-        return {"sample_weight": sample_weight[fold.train][used]}
+    def ranked(fold: Fold, train: Dataset) -> dict[str, Ranking]:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight[fold.train]}
+        fitted = hasattr(ranker, "fit")
+        own = ranking_of_part(clone(ranker), train, dataset, **weights) if fitted else ranker
+        return {"": ranking_of_data(own, train)}
 
-    for judged in judge_folds(
-        dataset,
-        folds,
-        lambda train: {"": _ranking_of(ranker, train, dataset, weights())},
-        options,
-        labelled_only=not use_unlabelled,
-    ):
-        fold, parts = judged.fold, judged.parts
-        rankings[fold.key] = judged.models[""]
+    for fold, parts, models, measures in judge_folds(dataset, folds, ranked, options):
+        rankings[fold.key] = models[""]
         train = parts.restored if options.get("neighbors") == "oracle" else parts.train
         candidates.append(candidate_count(train, options.get("neighbors", "labelled")))
-        groups.setdefault(fold.n_labelled, []).append((judged.measures[""], parts.n_judged))
+        groups.setdefault(fold.n_labelled, []).append((measures[""], parts.n_judged))
         n_known = int(train.labelled.sum()) if fold.n_labelled is None else fold.n_labelled
         about: dict[str, Any] = {"key": fold.key, "n_labelled": n_known, "n_test": len(fold.test)}
-        rows += [about | {"n_neighbors": k} | values for k, values in judged.measures[""].items()]
+        rows += [about | {"n_neighbors": k} | values for k, values in measures[""].items()]
     warn_of_many_neighbors(max(counts), *min(candidates))
     summary = []
     for n_labelled, group in groups.items():
         for k in counts:
-            by_fold = [measures[k] for measures, _ in group]
+            by_fold = [by_count[k] for by_count, _ in group]
             means, _ = over_folds([list(values.values()) for values in by_fold], [weight for _, weight in group])
             about = {"n_labelled": n_labelled, "n_folds": len(group), "n_neighbors": k}
             summary.append(about | dict(zip(by_fold[0], means.tolist(), strict=True)))
     return FoldResults(pd.DataFrame(rows), pd.DataFrame(summary), rankings)
-
-
-def _ranking_of(ranker: RankingLike, train: Dataset, whole: Dataset, weights: dict[str, Any]) -> Ranking:
-    if hasattr(ranker, "fit"):
-        ranker = ranking_of_part(clone(ranker), train, whole, **weights)
-    return ranking_of_data(ranker, train)
 
 
 # -- relational learners --------------------------------------------------------------------------
@@ -390,29 +357,27 @@ def evaluate_relational(
     if BASELINE in models:
         raise ParameterError(f"the name {BASELINE!r} is that of the constant prediction: choose another one")
 
-    def fitted(train: RelationalDataset) -> dict[str, Any]:
-        found: dict[str, Any] = {BASELINE: _Constant(train)}
+    values: list[tuple[Any, ...]] = []
+    predictions: list[pd.DataFrame] = []
+    rankings: dict[str, list[Ranking]] = {}
+
+    def fitted(_: Fold, train: RelationalDataset) -> dict[str, Any]:
+        predictors: dict[str, Any] = {BASELINE: _Constant(train)}
         if by == "neighbors":
-            found["equal weights"] = RelationalNeighbors(None, train)
+            predictors["equal weights"] = RelationalNeighbors(None, train)
         for name, model in models.items():
             own = clone(model).fit(train)
             if hasattr(own, "ranking_"):
-                judge = own.model_ if by == "ensemble" else RelationalNeighbors(own.ranking_, train)
-                own = RankedEnsemble(own.ranking_, judge)
-            found[name] = own
-        return found
+                rankings.setdefault(name, []).append(own.ranking_)
+                own = own.model_ if by == "ensemble" else RelationalNeighbors(own.ranking_, train)
+            predictors[name] = own
+        return predictors
 
-    values: list[tuple[Any, ...]] = []
-    predictions, rankings = [], {name: [] for name in models}  # type: ignore[var-annotated]
-    for fold, parts, own, measures in judge_folds(
-        dataset, _folds_of(dataset, n_folds, folds, groups, random_state), fitted, {}
-    ):
+    dealt = _folds_of(dataset, n_folds, folds, groups, random_state)
+    for fold, parts, predictors, measures in judge_folds(dataset, dealt, fitted, {}):
         sizes = parts.train.n_examples, parts.n_judged
         values += [(fold.key, name, one, value, *sizes) for name, of in measures.items() for one, value in of.items()]
-        for name, model in own.items():
-            predictions.append(_predictions(fold.key, name, model, parts))
-            if isinstance(model, RankedEnsemble):
-                rankings[name].append(model.ranking)
+        predictions += [_predictions(fold.key, name, model, parts) for name, model in predictors.items()]
     columns = ["fold", "model", "measure", "value", "n_train", "n_test"]
     by_fold = pd.DataFrame(values, columns=columns)
     rows = []
@@ -420,8 +385,7 @@ def evaluate_relational(
         [value], [error] = over_folds([[value] for value in part["value"]], part["n_test"].tolist())
         rows.append((name, one, value, error))
     summary = pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])
-    ranked = {name: found for name, found in rankings.items() if found}
-    return RelationalEvaluation(summary, by_fold, pd.concat(predictions, ignore_index=True), ranked)
+    return RelationalEvaluation(summary, by_fold, pd.concat(predictions, ignore_index=True), rankings)
 
 
 def _folds_of(dataset: Any, n_folds: int, folds: Any, groups: Any, random_state: RandomState) -> list[Fold]:
@@ -453,15 +417,13 @@ def _predictions(fold: str, name: str, model: Any, parts: FoldParts) -> pd.DataF
     import pandas as pd
 
     test, train = parts.test, parts.train
-    own = model.predictor if isinstance(model, RankedEnsemble) else model
     columns = get_task(train.task).columns(train.target, train.hierarchy)
-    predicted = pd.DataFrame(get_task(train.task).predict(own.predict_means(test), columns, 0.5))
-    truth = pd.DataFrame(test.y)
-    several = predicted.shape[1] > 1
-    truth.columns = [f"truth.{target}" for target in test.target_names] if several else ["truth"]
-    predicted.columns = [f"predicted.{target}" for target in test.target_names] if several else ["predicted"]
-    keys = pd.DataFrame({"fold": fold, "model": name, "example": list(test.example_ids)})
-    return pd.concat([keys, truth, predicted], axis=1)
+    predicted = get_task(train.task).predict(model.predict_means(test), columns, 0.5)
+    parted = [pd.DataFrame({"fold": fold, "model": name, "example": list(test.example_ids)})]
+    for what, cells in (("truth", pd.DataFrame(test.y)), ("predicted", pd.DataFrame(predicted))):
+        several = cells.shape[1] > 1
+        parted.append(cells.set_axis([f"{what}.{t}" for t in test.target_names] if several else [what], axis=1))
+    return pd.concat(parted, axis=1)
 
 
 # -- curves ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,15 @@ from omnirank.evaluation.redundancy import Redundancy
 from omnirank.evaluation.redundancy import redundancy as feature_groups
 from omnirank.evaluation.significance import significance
 from omnirank.neighbors.weighted import warn_of_many_neighbors
-from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
+from omnirank.rankers.refits import (
+    check_ranker,
+    fresh_copy,
+    ranker_and_data,
+    ranking_of_part,
+    run_refits,
+    seeded,
+    with_settings,
+)
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.tasks import get_task
@@ -395,8 +403,8 @@ def select(
         assert not isinstance(dataset, ShardedDataset)
         judging: dict[str, Any] = {"by": by, "sizes": sizes, "measure": measure, "n_neighbors": n_neighbors}
         curve = selection_curve(ranker, dataset, n_folds=n_folds, cv=cv, redundancy=redundancy, **judging, **shared)
-        if n_jobs is not None and "n_jobs" in ranker.get_params(deep=False):
-            ranker.set_params(n_jobs=n_jobs)
+        if n_jobs is not None:
+            with_settings(ranker, n_jobs=n_jobs)
         ranking = ranker.fit(dataset, **({} if weights is None else {"sample_weight": weights})).ranking_
         names = [name for name in ranking.top(len(ranking)) if name not in set(ranking.constant)]
     found = None
@@ -452,22 +460,17 @@ def selection_curve(
     if without and by == "forest":
         raise ParameterError("by", by, "without target there is nothing for a forest to predict; neighbours can")
     n_judged, kind = candidate_count(dataset, "labelled")
-    folds = None if cv is None else splitter_folds(dataset, cv)
-    if folds is not None:
-        n_folds = len(folds)
-    if n_folds is None:
-        n_folds = min(_MOST_FOLDS, max(_FEWEST_FOLDS, n_judged // _IN_FOLD))
+    folds = [] if cv is None else splitter_folds(dataset, cv)
+    n_folds = len(folds) or n_folds or min(_MOST_FOLDS, max(_FEWEST_FOLDS, n_judged // _IN_FOLD))
     if n_judged < max(_FEWEST, n_folds):
         raise DataError(
             f"how many features suffice is judged on at least {max(_FEWEST, n_folds)} {kind}examples, there are "
             f"{n_judged}: say how many to keep"
         )
-    k = n_neighbors
-    if k is None:
-        k = min(get_task(dataset.task).default_neighbors, max(1, math.isqrt(n_judged)))
+    k = n_neighbors or min(get_task(dataset.task).default_neighbors, max(1, math.isqrt(n_judged)))
     # the errors of features have to be comparable where the features have different units
     shown = measure_of(dataset.task, "rrmse" if without and measure is None else measure)
-    entropy = _entropy(random_state, ranker)
+    entropy = root_entropy(getattr(ranker, "random_state", None) if random_state is None else random_state)
     tried = _tried_sizes(dataset, sizes)
     folds = folds or labelled_folds(dataset, n_folds, stream(entropy, _FOLDS_KEY))
     if by == "neighbors":
@@ -484,13 +487,12 @@ def selection_curve(
 
 def _tried_sizes(dataset: Dataset, sizes: Sequence[int] | None) -> list[int]:
     n = len(dataset.feature_names)
-    if sizes is None and isinstance(dataset, RelationalDataset):
-        return selection_sizes(n)
-    if sizes is None:
-        # features with one value come last, and tell nothing
-        return selection_sizes(max(1, n - len(list(of_one_value(dataset.features)))))
-    check("sizes", sizes, listed(count(1, n, "features"), different=True))
-    return sorted(int(size) for size in sizes)
+    if sizes is not None:
+        check("sizes", sizes, listed(count(1, n, "features"), different=True))
+        return sorted(int(size) for size in sizes)
+    # features with one value come last, and tell nothing
+    n_idle = 0 if isinstance(dataset, RelationalDataset) else len(list(of_one_value(dataset.features)))
+    return selection_sizes(max(1, n - n_idle))
 
 
 def chosen_features(
@@ -522,11 +524,6 @@ def chosen_features(
     return ranker.ranking_.select(curve.chosen_size), curve
 
 
-def _entropy(random_state: RandomState, ranker: Any) -> int:
-    own = ranker.get_params(deep=False).get("random_state")
-    return root_entropy(own if random_state is None else random_state)
-
-
 @dataclass(frozen=True, eq=False)
 class _Judged:
     """Measures, on the test part of a fold, each number of top features of the training part, and a constant."""
@@ -554,30 +551,28 @@ class _Judged:
             places = last | {name: most - i for i, name in enumerate(names)}
             scores = np.array([places[name] for name in ranking.names], np.float64)
             ranking = Ranking(ranking.names, scores, ranking.method)  # places: no sums, errors or p values fit them
-        by_neighbors = self._by_relations if isinstance(parts.train, RelationalDataset) else self._by_neighbors
-        judged = self._by_forest if self.by == "forest" else by_neighbors
-        values = [judged(ranking, min(size, most), parts, n_jobs) for size in self.sizes]
-        return [*values, measured_constant(parts.train, parts.test)[self.measure]]
+        measures = [self._measures(ranking, min(size, most), parts, n_jobs) for size in self.sizes]
+        return [float(own[self.measure]) for own in (*measures, measured_constant(parts.train, parts.test))]
 
-    def _by_neighbors(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
+    def _measures(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> Mapping[str, float]:
+        kept, relational = ranking.ranks <= size, isinstance(self.dataset, RelationalDataset)
+        if self.by == "forest":
+            own = FoldParts(*(part.select_features(np.flatnonzero(kept)) for part in parts))
+            forest = self._forest(relational)(n_trees=_TREES, supervision=1.0, n_jobs=n_jobs, random_state=self.entropy)
+            return judge(forest.fit(own.train), own, {})
+        if relational:
+            from omnirank.evaluation.relational import RelationalNeighbors
+
+            alike = Ranking(ranking.names, kept.astype(np.float64), ranking.method)
+            return judge(RelationalNeighbors(alike, parts.train, self.n_neighbors), parts, {})
         # weights would hide how many features there are
         same = {"n_neighbors": self.n_neighbors, "top": size, "weighted": False, "scaled": True, "n_jobs": n_jobs}
-        return float(judge(ranking, parts, same)[self.measure])
+        return judge(ranking, parts, same)
 
-    def _by_relations(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
-        from omnirank.evaluation.relational import RelationalNeighbors
+    def _forest(self, relational: bool) -> Any:
+        from omnirank.relational.learners import RelationalForest
 
-        alike = Ranking(ranking.names, (ranking.ranks <= size).astype(np.float64), ranking.method)
-        return float(judge(RelationalNeighbors(alike, parts.train, self.n_neighbors), parts, {})[self.measure])
-
-    def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
-        kept = np.flatnonzero(ranking.ranks <= size)
-        own = FoldParts(*(part.select_features(kept) for part in parts))
+        if relational:
+            return RelationalForest
         predicts_classes = get_task(self.dataset.task).kind in ("classes", "labels")
-        learner: Any = PCTForestClassifier if predicts_classes else PCTForestRegressor
-        if isinstance(self.dataset, RelationalDataset):
-            from omnirank.relational.learners import RelationalForest
-
-            learner = RelationalForest
-        forest = learner(n_trees=_TREES, supervision=1.0, n_jobs=n_jobs, random_state=self.entropy).fit(own.train)
-        return float(judge(forest, own, {})[self.measure])
+        return PCTForestClassifier if predicts_classes else PCTForestRegressor

@@ -24,7 +24,7 @@ from omnirank.data.notes import share_remarks
 from omnirank.data.table import Table
 from omnirank.ensembles.supervision import check_feature_weights
 from omnirank.evaluation.conditional import with_given_others
-from omnirank.rankers.refits import check_ranker, ranker_and_data, seeded
+from omnirank.rankers.refits import check_ranker, ranker_and_data, seeded, with_settings
 from omnirank.shards.dataset import ShardedDataset
 
 # Copies of all features: the best of them is 1 / (25 D + 1), below 0.05 / D, so that one feature alone can be
@@ -124,7 +124,7 @@ def significance(
     ranker, dataset = ranker_and_data(ranker, X, y, groups, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     own = _own_p_values(ranker, method, random_state, n_jobs)
-    ranker = _with(ranker, n_jobs=n_jobs)
+    ranker = with_settings(ranker, n_jobs=n_jobs)
     random_state = seeded(ranker, random_state)
     seed = getattr(ranker, "random_state", None) if random_state is None else random_state
     ranking: Ranking = (clone(ranker) if own is None else own).fit(dataset, **weights).ranking_
@@ -148,7 +148,7 @@ def _own_p_values(ranker: Any, method: str, random_state: RandomState, n_jobs: i
             raise ParameterError("method", method, advice)
         return None
     seeded(own, random_state)
-    return own if n_jobs is None else _with(own, n_jobs=n_jobs)
+    return own if n_jobs is None else with_settings(own, n_jobs=n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,15 +168,9 @@ class _Round:
         if weights is not None:
             settings["feature_weights"] = np.tile(np.maximum(weights, 0.0), 2)
         with progress(False):
-            ranking = _with(clone(self.ranker), **settings).fit(doubled, **self.given).ranking_
+            ranking = with_settings(clone(self.ranker), **settings).fit(doubled, **self.given).ranking_
         scores: np.ndarray = ranking.scores
         return scores
-
-
-def _with(ranker: Any, **values: Any) -> Any:
-    """The ranker with those of the values for which it has parameters."""
-    known = ranker.get_params(deep=False)
-    return ranker.set_params(**{name: value for name, value in values.items() if name in known})
 
 
 # Two scores are the same if they differ by less than this share of the larger: rounding.

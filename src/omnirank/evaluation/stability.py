@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from omnirank.core.immutable import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, number
@@ -21,7 +21,7 @@ from omnirank.data.dataset import Dataset, strata
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.resampling import resampled_rows
 from omnirank.evaluation.cross import top_sizes
-from omnirank.rankers.refits import ranker_and_data, ranking_of_part, run_refits
+from omnirank.rankers.refits import ranker_and_data, ranking_of_part, reseeded, run_refits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -282,8 +282,8 @@ def stability(
     weights = None if sample_weight is None else check_sample_weight(sample_weight, dataset.n_examples)
     n = dataset.n_features
     check("k", k, choice(None) | count(1, n, "features"))
-    own = copy.get_params(deep=False).get("random_state")
-    entropy = root_entropy(stream(root_entropy(own if random_state is None else random_state), _RESAMPLES_KEY))
+    given = getattr(copy, "random_state", None) if random_state is None else random_state
+    entropy = root_entropy(stream(root_entropy(given), _RESAMPLES_KEY))
     ranked = _Resampled(dataset, entropy, share if resample == "subsample" else None, weights)
     resamples = run_refits(ranked, copy, range(n_resamples), n_jobs, "ranking resamples")
     ranks = np.array([ranks for ranks, _ in resamples], dtype=np.int32)
@@ -321,10 +321,8 @@ class _Resampled:
         rng = stream(self.entropy, i)
         rows = resampled_rows(strata(self.dataset), self.share, rng, self.dataset.groups)
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[rows]}
-        ranker = clone(ranker)
-        if "random_state" in ranker.get_params(deep=False):
-            ranker.set_params(random_state=int(rng.integers(2**31)))
-        scores = ranking_of_part(ranker, self.dataset.take(rows), self.dataset, **weights).order_scores
+        part = self.dataset.take(rows)
+        scores = ranking_of_part(reseeded(ranker, rng), part, self.dataset, **weights).order_scores
         return drawn_ranks(scores, rng), bool((scores == scores[0]).all())
 
 

@@ -469,8 +469,8 @@ def nemenyi_distance(n_methods: int, n_datasets: int, alpha: float = 0.05) -> fl
     """
     from scipy.stats import studentized_range
 
-    quantile = float(studentized_range.ppf(1 - _checked_alpha(alpha), n_methods, np.inf)) / math.sqrt(2)
-    return quantile * _standard_error(n_methods, n_datasets)
+    error = _standard_error(n_methods, n_datasets, alpha)
+    return error * float(studentized_range.ppf(1 - alpha, n_methods, np.inf)) / math.sqrt(2)
 
 
 def bonferroni_dunn_distance(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
@@ -489,18 +489,15 @@ def bonferroni_dunn_distance(n_methods: int, n_datasets: int, alpha: float = 0.0
     """
     from scipy.stats import norm
 
-    quantile = float(norm.isf(_checked_alpha(alpha) / (2 * (n_methods - 1))))
-    return quantile * _standard_error(n_methods, n_datasets)
+    error = _standard_error(n_methods, n_datasets, alpha)
+    return error * float(norm.isf(alpha / (2 * (n_methods - 1))))
 
 
-def _standard_error(n_methods: int, n_datasets: int) -> float:
+def _standard_error(n_methods: int, n_datasets: int, alpha: float) -> float:
+    check("alpha", alpha, number(above=0, below=1))
     if n_methods < 2 or n_datasets < 1:
         raise ParameterError(f"{n_methods} methods on {n_datasets} data sets cannot be compared")
     return math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
-
-
-def _checked_alpha(alpha: float) -> float:
-    return float(check("alpha", alpha, number(above=0, below=1)))
 
 
 # -- two methods ----------------------------------------------------------------------------------
@@ -691,6 +688,8 @@ def clustering_hypothesis(
     >>> clustering_hypothesis(data, random_state=1)
     1.0
     """
+    from sklearn.metrics import adjusted_rand_score
+
     if data.target is None or not data.labelled.any():
         raise DataError(f"{data.name} has no known target to compare clusters with")
     check("form", form, choice(*_FORMS))
@@ -708,7 +707,9 @@ def clustering_hypothesis(
     for run in range(n_runs):
         clusters = _clusters(matrix, n_clusters, stream(entropy, run))[known]
         agreements.append(
-            _rand_index(target, clusters) if is_classes else explained_by_clusters(columns, clusters, form)
+            adjusted_rand_score(target.values[:, 0], clusters)
+            if is_classes
+            else explained_by_clusters(columns, clusters, form)
         )
     return float(np.max(agreements))
 
@@ -742,15 +743,8 @@ def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form:
     """
     values = columns.scaled(columns.dense())
     whole = columns.impurity
-    within = np.zeros(values.shape[1])
-    n_known = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-    for cluster in np.unique(clusters):
-        part = values[clusters == cluster]
-        known = ~np.isnan(part)
-        n_part = np.maximum(known.sum(axis=0), 1)
-        centre = np.where(known, part, 0.0).sum(axis=0) / n_part
-        within += np.where(known, (part - centre) ** 2, 0.0).sum(axis=0) / n_known
-    inside = np.bincount(columns.variable, weights=within, minlength=columns.n_variables)
+    away = pd.DataFrame(values - pd.DataFrame(values).groupby(clusters).transform("mean"))
+    inside = np.bincount(columns.variable, (away**2).mean().fillna(0.0), minlength=columns.n_variables)
     varying = (whole > 0) & (columns.weights > 0)
     if not varying.any():
         return float("nan")
@@ -759,12 +753,8 @@ def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form:
 
 
 def _feature_matrix(table: Table) -> np.ndarray:
-    values = np.array(prototype_columns(Target.from_table(table)).dense(), dtype=np.float64)
-    known = ~np.isnan(values)
-    if not known.all():
-        means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        values = np.where(known, values, means)
-    return values
+    values = pd.DataFrame(prototype_columns(Target.from_table(table)).dense(), dtype=np.float64)
+    return values.fillna(values.mean()).fillna(0.0).to_numpy()
 
 
 def _clusters(matrix: np.ndarray, n_clusters: int, random: np.random.Generator) -> np.ndarray:
@@ -774,9 +764,3 @@ def _clusters(matrix: np.ndarray, n_clusters: int, random: np.random.Generator) 
     # one thread: its sums, and with them the clusters, do not depend on the number of cores
     with one_blas_thread(openmp=True):
         return KMeans(n_clusters, init="k-means++", n_init=1, random_state=seed).fit(matrix).labels_
-
-
-def _rand_index(target: Target, clusters: np.ndarray) -> float:
-    from sklearn.metrics import adjusted_rand_score
-
-    return float(adjusted_rand_score(target.values[:, 0], clusters))

@@ -167,11 +167,20 @@ def fresh_copy(ranker: Any) -> Any:
     >>> fresh_copy(om.UnivariateRanker(n_features_to_select="auto"))
     UnivariateRanker()
     """
+    return with_settings(clone(ranker), hierarchy=None, n_features_to_select=None)
+
+
+def with_settings(ranker: Any, **values: Any) -> Any:
+    """Set those of the values for which a ranker has parameters, and return it."""
+    known = ranker.get_params(deep=False)
+    return ranker.set_params(**{name: value for name, value in values.items() if name in known})
+
+
+def reseeded(ranker: Any, rng: np.random.Generator) -> Any:
+    """Return a copy of a ranker with a seed that is drawn, if it takes one."""
     copy = clone(ranker)
-    copy.set_params(
-        **{name: None for name in ("hierarchy", "n_features_to_select") if name in copy.get_params(deep=False)}
-    )
-    return copy
+    takes_seed = "random_state" in copy.get_params(deep=False)
+    return copy.set_params(random_state=int(rng.integers(2**31))) if takes_seed else copy
 
 
 def run_refits(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.immutable import which_names
@@ -21,7 +21,14 @@ from omnirank.data.dataset import Dataset, strata
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
 from omnirank.rankers.base import BaseRanker, WeightedRanker, recorded_of
-from omnirank.rankers.refits import check_takes_weights, fresh_copy, is_ranker, ranking_of_part, run_refits
+from omnirank.rankers.refits import (
+    check_takes_weights,
+    fresh_copy,
+    is_ranker,
+    ranking_of_part,
+    reseeded,
+    run_refits,
+)
 
 AGGREGATES = ("mean", "rank-mean")
 # Draws of each feature that the number of iterations is for, and the probability to miss it in each tenth of them.
@@ -214,9 +221,7 @@ class _Replicate:
         weights = {}
         if self.sample_weight is not None:
             weights["sample_weight"] = self.sample_weight if rows is None else self.sample_weight[rows]
-        ranker = clone(ranker)
-        if "random_state" in ranker.get_params(deep=False):
-            ranker.set_params(random_state=int(rng.integers(2**31)))
+        ranker = reseeded(ranker, rng)
         ranking = ranking_of_part(ranker, part, self.dataset, **weights)
         criterion = getattr(ranker, "criterion_", None)
         return _Scores(ranking.method, ranking.scores if criterion is None else -criterion, criterion is not None)

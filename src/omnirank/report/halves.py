@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
@@ -17,7 +16,7 @@ from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability, drawn_ranks
 from omnirank.measures.table import Measure
-from omnirank.rankers.refits import ranking_of_part
+from omnirank.rankers.refits import ranking_of_part, reseeded
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 
@@ -182,10 +181,7 @@ class JudgedHalf:
         number, fold = item
         rng = stream(self.entropy, _DRAWN_KEY + 4 * number)
         whole = fold.training(self.dataset)
-        ranker = clone(ranker)
-        if "random_state" in ranker.get_params(deep=False):
-            ranker.set_params(random_state=int(rng.integers(2**31)))
-        ranking = ranking_of_part(ranker, whole, self.dataset)
+        ranking = ranking_of_part(reseeded(ranker, rng), whole, self.dataset)
         train, test = self._parts(whole, fold.testing(self.dataset), rng)
         n, without = self.dataset.n_features, self.dataset.target is None
         # without target the first features of the data would be kept: all of them are compared with

@@ -185,7 +185,7 @@ def chosen_method(
     methods = _combinations(method)
     folds = labelled_folds(train, method["select"]["n_folds"], seed)
     values, weights = [], []
-    for judged in judge_folds(train, folds, lambda part: _models(methods, part, seed), evaluation):
+    for judged in judge_folds(train, folds, lambda _, part: _models(methods, part, seed), evaluation):
         values.append([judged.measures[key][measure.name] for key in methods])
         weights.append(judged.parts.n_judged)
     means, _ = over_folds(values, weights)

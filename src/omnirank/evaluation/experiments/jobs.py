@@ -26,7 +26,7 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
     loaded : Loaded
         What is in it.
     """
-    data = {"source": entry.source, "fingerprint": loaded.fingerprint}
+    data = {"source": dict(entry.source), "fingerprint": loaded.fingerprint}
     own = {method.use: own_code(method.use, loaded.dataset.task) for method in plan.methods}
     for seed in plan.seeds:
         for number, fold in enumerate(loaded.folds(plan.folds.scheme, plan.folds.parameters, seed)):

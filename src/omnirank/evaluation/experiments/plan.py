@@ -39,26 +39,10 @@ _QUOTED = Domain((), (lambda value: isinstance(value, str),), ("a text in quotat
 
 @dataclass(frozen=True)
 class DataEntry:
-    """A data set of the plan: a sample, a file, or files to train (``more`` after ``path``) and one to test."""
+    """A data set of the plan, and how to read it, JSON-like: as `load_source` of this package takes it."""
 
     name: str
-    sample: str | None = None
-    n_irrelevant: int = 0
-    path: Path | None = None
-    test: Path | None = None
-    more: tuple[Path, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def source(self) -> dict[str, Any]:
-        """How to read it, JSON-like."""
-        if self.sample is not None:
-            noise = {"n_irrelevant": self.n_irrelevant} if self.n_irrelevant else {}
-            return {"sample": self.sample} | noise
-        files: dict[str, Any] = {"path": str(self.path)} | ({} if self.test is None else {"test": str(self.test)})
-        if self.more:
-            files["more"] = [str(path) for path in self.more]
-        return files | {"options": dict(self.options)}
+    source: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -282,8 +266,7 @@ def _twice(names: Sequence[Any]) -> Any:
 def _plan(path: Path, content: dict[str, Any]) -> StudyPlan:
     """Turn the tables of a file into a checked plan."""
     whole = _Table(content, str(path), ("study", "data", "method", "folds", "evaluation"))
-    known = ("name", "seeds", "measures", "folder", "code", "modules", "keep_rankings")
-    study = _single(whole, "study", known)
+    study = _single(whole, "study", ("name", "seeds", "measures", "folder", "code", "modules", "keep_rankings"))
     modules = study.several("modules", _QUOTED, or_one=False)
     for module in modules:
         try:
@@ -373,8 +356,10 @@ def _data(table: _Table, folder: Path) -> DataEntry:
         raise table.error("train and test come together; a single file is a path")
     if kind == "sample":
         table.refuse_others(("name", "sample", "n_irrelevant"))
-        sample = table.get("sample", choice(*list_samples()))
-        return DataEntry(table.text("name", sample), sample, table.get("n_irrelevant", count(0), 0))
+        source = {"sample": table.get("sample", choice(*list_samples()))}
+        n_irrelevant = table.get("n_irrelevant", count(0), 0)
+        noise = {"n_irrelevant": n_irrelevant} if n_irrelevant else {}
+        return DataEntry(table.text("name", source["sample"]), source | noise)
     known = tuple(name for name in inspect.signature(load).parameters if name not in ("path", "name"))
     options = _options(table, ("name", "path", "train", "test"), known)
     # a training set may be published in parts, such as one to learn from and one to validate on
@@ -382,12 +367,15 @@ def _data(table: _Table, folder: Path) -> DataEntry:
     named = table.several(kind, _QUOTED) if listed_files else (table.text(kind),)
     if not named:
         raise table.error("train lists no file")
-    file, *more = (folder / name for name in named)
-    test = folder / table.text("test") if kind == "train" else None
+    file, *more = (str(folder / name) for name in named)
+    source = {"path": file, "options": options}
+    if kind == "train":
+        source["test"] = str(folder / table.text("test"))
+    if more:
+        source["more"] = more
     if "labels" in options:
         options["labels"] = str(folder / table.text("labels"))
-    name = table.text("name", file.name.partition(".")[0])
-    return DataEntry(name, path=file, test=test, more=tuple(more), options=options)
+    return DataEntry(table.text("name", Path(file).name.partition(".")[0]), source)
 
 
 def _options(table: _Table, own: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
@@ -460,8 +448,8 @@ def _select(table: _Table) -> str | dict[str, Any] | None:
     if not isinstance(value, dict):
         raise table.error(f'select must be "best" or a table such as {{ n_folds = 4 }}, not {value!r}')
     own = _Table(value, f"{table.where}: select", ("n_folds", "measure"))
-    selection = {"n_folds": own.get("n_folds", count(2), 4)}
-    return selection | ({"measure": _measures(own, "measure")[0]} if "measure" in own else {})
+    measure = {"measure": _measures(own, "measure")[0]} if "measure" in own else {}
+    return {"n_folds": own.get("n_folds", count(2), 4)} | measure
 
 
 # -- folds and evaluation -------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def _planned(plan: StudyPlan, note: Callable[[str], None]) -> tuple[list[tuple[M
         except (OmnirankError, OSError) as error:
             raise DataError(f"{_place(plan, number)}: {error}") from error
         tasks[entry.name] = loaded.dataset.task
-        if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
+        if loaded.dataset.target is None and not is_unsupervised(entry.source.get("options", {}).get("task", "auto")):
             note(f"data set {entry.name!r} has no target: its task is {tasks[entry.name]}")
         del loaded  # one data set at a time is in memory
     return jobs, tasks
@@ -155,11 +155,6 @@ def _planned(plan: StudyPlan, note: Callable[[str], None]) -> tuple[list[tuple[M
 
 def _place(plan: StudyPlan, number: int) -> str:
     return f"{plan.path}, [[data]] number {number} ({plan.data[number - 1].name})"
-
-
-def _order(plan: StudyPlan, specs: dict[str, Any]) -> dict[str, Any]:
-    """What a worker is sent: the jobs of one fit, and what it has to know of the study."""
-    return {"specs": specs, "modules": list(plan.modules), "keep_rankings": plan.keep_rankings}
 
 
 # -- working --------------------------------------------------------------------------------------
