@@ -151,15 +151,13 @@ def forest_choices(values: Values, dataset: Dataset, growing: dict[str, Any], se
 
 
 def _scores(values: Values, replicates: bool) -> tuple[str, ...]:
-    scores = []
-    for name in values.names("Ensemble", "FeatureRanking"):
-        score = _SCORES.get(name)
-        if score is None and name not in ("none", ""):
-            raise values.wrong("Ensemble", "FeatureRanking", "expected None, Genie3, Symbolic or RForest")
-        if score == "permutation" and not replicates:
-            values.tell("Ensemble", "FeatureRanking", "without bootstrapping there is no permutation score")
-        elif score is not None and score not in scores:
-            scores.append(score)
+    names = [name for name in values.names("Ensemble", "FeatureRanking") if name not in ("none", "")]
+    if not set(names) <= _SCORES.keys():
+        raise values.wrong("Ensemble", "FeatureRanking", "expected None, Genie3, Symbolic or RForest")
+    scores = dict.fromkeys(_SCORES[name] for name in names)
+    if "permutation" in scores and not replicates:
+        values.tell("Ensemble", "FeatureRanking", "without bootstrapping there is no permutation score")
+        del scores["permutation"]
     return tuple(scores)
 
 
@@ -205,20 +203,16 @@ def relief_parameters(values: Values, dataset: Dataset) -> dict[str, Any]:
     n, kind = dataset.n_examples, task_target(dataset.task)
     neighbors = {min(k, n - 1) for k in values.counts("Relief", "Neighbours")}
     iterations = {_iterations(number, n) for number in values.numbers("Relief", "Iterations")}
-    distance = "auto"
-    if kind.hierarchical:
-        distance = "hamming"
-    elif kind.kind == "labels":
-        name = values.name("Relief", "MultilabelDistance")
+    distance, name = "hamming" if kind.hierarchical else "auto", values.name("Relief", "MultilabelDistance")
+    if kind.kind == "labels" and not kind.hierarchical:
         distance = _LABEL_DISTANCES.get(name, "hamming")
         if name not in _LABEL_DISTANCES:
             values.tell("Relief", "MultilabelDistance", "the Hamming distance is used")
+    sigma = values.number("Relief", "WeightingSigma", least=0) if values.flag("Relief", "WeightNeighbours") else 0.0
     return {
         "n_neighbors": sorted(neighbors),
         "n_iterations": sorted(iterations),
-        "sigma": values.number("Relief", "WeightingSigma", least=0)
-        if values.flag("Relief", "WeightNeighbours")
-        else 0.0,
+        "sigma": sigma,
         "target_distance": distance,
         "missing": "distant",
         "hierarchy_weight": label_weight(values, dataset),

@@ -163,15 +163,7 @@ def evaluate(
     >>> om.evaluate(om.UnivariateRanker(), train, n_folds=3)["f1_macro"] > 0.9
     True
     """
-    rules: dict[str, Any] = {
-        "predictor": predictor,
-        "neighbors": neighbors,
-        "top": top,
-        "weighted": weighted,
-        "scaled": scaled,
-        "ranges": ranges,
-        "n_jobs": n_jobs,
-    }
+    rules = vars(NeighborRules(predictor, neighbors, top, weighted, scaled, ranges, n_jobs))
     settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
     in_parts = isinstance(train, ShardedDataset) or isinstance(test, Dataset | ShardedDataset)
     if is_ranker(ranking) and not in_parts and n_test is None:

@@ -51,9 +51,7 @@ class FeatureGroup:
     score: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.representative} stands also for: {', '.join(self.others)}" if self.others else self.representative
-        )
+        return self.representative + (f" stands also for: {', '.join(self.others)}" if self.others else "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,13 +99,10 @@ class Redundancy(Shown):
         """Return a table of all features in groups: group, feature, representative, association."""
         import pandas as pd
 
-        rows: list[tuple[Any, ...]] = []
-        for number_of, group in enumerate(self.groups, start=1):
-            rows.append((number_of, group.representative, group.representative, 1.0))
-            rows += [
-                (number_of, name, group.representative, value)
-                for name, value in zip(group.others, group.associations, strict=True)
-            ]
+        rows = []
+        for i, group in enumerate(self.groups, start=1):
+            members = zip((group.representative, *group.others), (1.0, *group.associations), strict=True)
+            rows += [(i, name, group.representative, value) for name, value in members]
         return pd.DataFrame(rows, columns=["group", "feature", "representative", "association"])
 
 
@@ -181,12 +176,10 @@ def redundancy(
     groups = leader_groups(len(compared), pairs)
     names = [ordered.names[i] for i in compared.tolist()]
     scores = ordered.scores[compared]
-    feature_groups = [
-        FeatureGroup(
-            names[leader], tuple(names[i] for i in led), tuple(led.values()), float(scores[[leader, *led]].sum())
-        )
-        for leader, led in groups.items()
-    ]
+    feature_groups = []
+    for leader, led in groups.items():
+        score = float(scores[[leader, *led]].sum())
+        feature_groups.append(FeatureGroup(names[leader], tuple(names[i] for i in led), tuple(led.values()), score))
     return Redundancy(tuple(feature_groups), float(threshold), len(ordered))
 
 
@@ -196,9 +189,7 @@ def _part(data: Dataset | ShardedDataset, columns: np.ndarray, max_examples: int
     if n <= max_examples:
         return in_memory(data).features.select(columns)
     rows = np.sort(stream(0, _EXAMPLES_KEY).permutation(n)[:max_examples])
-    if isinstance(data, ShardedDataset):
-        return data.take(rows).features.select(columns)
-    if max_examples * data.n_features < n * len(columns):
+    if isinstance(data, ShardedDataset) or max_examples * data.n_features < n * len(columns):
         return data.take(rows).features.select(columns)
     return data.features.select(columns).take(rows)
 

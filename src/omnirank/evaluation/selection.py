@@ -288,11 +288,11 @@ class Selection(Shown):
 
     def apply(self, X: Any) -> Any:
         """Return a data set, a table of pandas or polars, or an array with the kept features only, in its own order."""
-        if not hasattr(X, "select_features") and not hasattr(X, "columns"):
+        is_dataset = hasattr(X, "select_features")
+        if not is_dataset and not hasattr(X, "columns"):
             return X[:, self.mask]
-        names = X.feature_names if hasattr(X, "select_features") else X.columns
-        kept = [name for name in names if name in set(self.names)]
-        return X.select_features(kept) if hasattr(X, "select_features") else X[kept]
+        kept = [name for name in (X.feature_names if is_dataset else X.columns) if name in set(self.names)]
+        return X.select_features(kept) if is_dataset else X[kept]
 
 
 def select(

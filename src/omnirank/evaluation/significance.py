@@ -21,7 +21,7 @@ from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.files import number_names
 from omnirank.data.notes import share_remarks
-from omnirank.data.table import Table
+from omnirank.data.table import Levels, Table
 from omnirank.ensembles.supervision import check_feature_weights
 from omnirank.evaluation.conditional import with_given_others
 from omnirank.rankers.refits import check_ranker, ranker_and_data, seeded, with_settings
@@ -265,15 +265,14 @@ def feature_kinds(table: Table) -> list[Hashable]:
     >>> feature_kinds(Table.from_numeric(np.array([[0.5, 1.0], [2.0, 0.0], [3.0, 1.0]])))
     ['numbers', 'two values']
     """
-    return [_kind(table, f) for f in range(table.n_columns)]
+    return [_kind(table.column(f), levels) for f, levels in enumerate(table.levels)]
 
 
-def _kind(table: Table, f: int) -> str:
-    cells = table.column(f)
+def _kind(cells: np.ndarray, levels: Levels | None) -> str:
     counts = np.unique(cells[~np.isnan(cells)] if cells.dtype.kind == "f" else cells[cells >= 0], return_counts=True)[1]
     if len(counts) <= 2:
         return "two values"
-    if table.levels[f] is not None:
+    if levels is not None:
         return "few levels" if len(counts) <= _FEW_LEVELS else "many levels"
     return "mostly one value" if counts.max() >= _MOSTLY_ONE * counts.sum() else "numbers"
 

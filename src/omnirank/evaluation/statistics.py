@@ -167,18 +167,10 @@ class Comparison(Shown):
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         header = ["method", "average rank", "mean", "wins", "Wilcoxon p", "adjusted p", "differs"]
-        rows = [
-            [
-                str(row["method"]),
-                f"{row['average_rank']:.3f}",
-                f"{row['mean']:.4g}",
-                f"{row['wins']}",
-                "" if math.isnan(row["wilcoxon_p"]) else f"{row['wilcoxon_p']:.3g}",
-                "" if math.isnan(row["adjusted_p"]) else f"{row['adjusted_p']:.3g}",
-                "yes" if row["differs"] else "",
-            ]
-            for row in self.to_frame().reset_index().to_dict("records")
-        ]
+        rows = []
+        for name, rank, mean, wins, *p_values, differs in self.to_frame().itertuples(name=None):
+            tests = ["" if math.isnan(p) else f"{p:.3g}" for p in p_values]
+            rows.append([str(name), f"{rank:.3f}", f"{mean:.4g}", f"{wins}", *tests, "yes" if differs else ""])
         return header, rows
 
 

@@ -81,10 +81,10 @@ def plot_ranking(
     check("k", k, count(1))
     shown = ranking.order[:k]
     scores = ranking.scores[shown]
-    if ax is None:
-        ax = new_axes(width=5.8, height=1.1 + 0.28 * len(shown))
+    ax = new_axes(width=5.8, height=1.1 + 0.28 * len(shown)) if ax is None else ax
     places = np.arange(len(shown))
-    alphas: Any = _alphas(ranking, shown)
+    relevant = set(ranking.names if ranking.p_values is None else ranking.relevant())
+    alphas: Any = [1.0 if ranking.names[i] in relevant else PALE for i in shown]
     dots = len(scores) > 1 and 0 < _NARROW * scores.max() < scores.min()
     if dots:
         # bars of nearly the same length would show nothing, and bars have to start at 0
@@ -107,14 +107,6 @@ def plot_ranking(
     notes += ["the axis does not start at 0"] if dots else []
     label = "score" + (f" ({'; '.join(notes)})" if notes else "")
     return finish(ax, label, grid="x", title=_title(ranking, len(shown)) if title is None else title)
-
-
-def _alphas(ranking: Ranking, shown: np.ndarray) -> list[float]:
-    """1 for relevant features, less for those that are not."""
-    if ranking.p_values is None:
-        return [1.0] * len(shown)
-    relevant = set(ranking.relevant())
-    return [1.0 if ranking.names[i] in relevant else PALE for i in shown]
 
 
 def plot_fuji(
@@ -361,13 +353,11 @@ def plot_overlay(
         inside = sides[0][name] <= k and sides[1][name] <= k
         colour = BAR if inside else CHOSEN
         ax.plot([0, 1], ends, color=colour, linewidth=1.3, alpha=0.75, marker="o", markersize=3.5)
-        for x, y, align, words in (
-            (-0.03, ends[0], "right", f"{sides[0][name]}  {texts[name]}"),
-            (1.03, ends[1], "left", f"{texts[name]}  {sides[1][name]}"),
-        ):
-            outside = (sides[0] if align == "right" else sides[1])[name] > k
-            ink = FAINT if outside else INK
-            ax.text(x, y, words, ha=align, va="center", fontsize="small", color=ink, parse_math=False)
+        places_of = [side[name] for side in sides]
+        words = f"{places_of[0]}  {texts[name]}", f"{texts[name]}  {places_of[1]}"
+        for x, y, align, word, place in zip((-0.03, 1.03), ends, ("right", "left"), words, places_of, strict=True):
+            ink = FAINT if place > k else INK
+            ax.text(x, y, word, ha=align, va="center", fontsize="small", color=ink, parse_math=False)
     for x, align, head in ((0, "right", heads[0]), (1, "left", heads[1])):
         ax.text(x, -0.1, head, ha=align, va="bottom", color=INK, weight="bold", parse_math=False)
     ax.set_xlim(-1.05, 2.05)
@@ -379,8 +369,8 @@ def _places(ranks: dict[str, int], shown: Sequence[str], k: int) -> dict[str, fl
     """Where the names of one side stand: at their ranks, those beyond the top below them, after a gap."""
     beyond = sorted((name for name in shown if ranks[name] > k), key=lambda name: ranks[name])
     top = min(k, len(ranks))
-    found = {name: float(ranks[name]) for name in shown if ranks[name] <= k}
-    return found | {name: top + 1.6 + np.float64(i).item() for i, name in enumerate(beyond)}
+    inside = {name: float(ranks[name]) for name in shown if ranks[name] <= k}
+    return inside | {name: top + 1.6 + i for i, name in enumerate(beyond)}
 
 
 def plot_explanation(
@@ -422,8 +412,7 @@ def plot_explanation(
     if len(steps) > k:
         names.append(counted(len(steps) - k, "other feature"))
         steps = np.append(steps[:k], steps[k:].sum())
-    if ax is None:
-        ax = new_axes(width=7.0, height=1.4 + 0.28 * len(steps))
+    ax = new_axes(width=7.0, height=1.4 + 0.28 * len(steps)) if ax is None else ax
     ends = base + np.cumsum(steps)
     colours = [BAR if step >= 0 else CHOSEN for step in steps]
     ax.barh(np.arange(len(steps)), steps, left=ends - steps, height=0.72, color=colours, zorder=2)

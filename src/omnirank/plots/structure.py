@@ -83,8 +83,8 @@ def plot_target_scores(ranking: Ranking, ax: Axes | None = None, k: int = 40, *,
     if cluster:
         rows, columns = like_order(relative[:, chosen].T), like_order(relative[:, chosen])
     cells = relative[np.ix_(columns, chosen[rows])].T
-    if ax is None:
-        ax = new_axes(min(14.0, 3.2 + 0.42 * len(columns)), min(20.0, 1.6 + 0.2 * len(rows)))
+    size = min(14.0, 3.2 + 0.42 * len(columns)), min(20.0, 1.6 + 0.2 * len(rows))
+    ax = new_axes(*size) if ax is None else ax
     image = ax.imshow(cells, cmap=_COLOURS, norm=_scale(cells), aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(rows)), short_names([ranking.names[i] for i in chosen[rows]]), parse_math=False)
     if len(columns) <= _MOST_NAMED_TARGETS:
@@ -251,8 +251,7 @@ def score_map(
     if values.ndim != 1 or n_rows * n_columns != values.size:
         raise DataError(f"scores of shape {values.shape} do not fill an image of {n_rows} x {n_columns} pixels")
     is_flat = n_rows < _FLAT * n_columns
-    if ax is None:
-        ax = new_axes(*_map_size(n_rows / n_columns, is_flat))
+    ax = new_axes(*_map_size(n_rows / n_columns, is_flat)) if ax is None else ax
     pixels = np.maximum(values, 0).reshape(n_rows, n_columns)
     # without a positive score there is no scale: an image of zeros in the lowest colour
     image = ax.imshow(pixels, cmap="magma", vmin=0.0, vmax=float(pixels.max()) or 1.0, interpolation="nearest")
@@ -317,11 +316,8 @@ def plot_hierarchy(
 
     check("k", k, count(1))
     colours = _values(hierarchy, values)
-    shown = _shown(hierarchy, colours, k)
-    rows = _rows(hierarchy, set(shown.tolist()))
-    depth = {label: _indent(hierarchy, label) for label in rows}
-    place = {label: (depth[label], row) for row, label in enumerate(rows)}
-    deepest = max(depth.values())
+    place = _places(hierarchy, _shown(hierarchy, colours, k))
+    rows, deepest = list(place), max(x for x, _ in place.values())
     ax = new_axes(width=4.5 + 0.45 * deepest, height=0.8 + 0.21 * len(rows)) if ax is None else ax
     scale = Normalize(min(0.0, float(colours.min())), float(colours.max()) or 1.0)
     for label in rows:
@@ -357,39 +353,25 @@ def _values(hierarchy: Hierarchy, values: ArrayLike | Mapping[str, float]) -> np
     return found
 
 
-def _shown(hierarchy: Hierarchy, values: np.ndarray, k: int) -> np.ndarray:
+def _shown(hierarchy: Hierarchy, values: np.ndarray, k: int) -> set[int]:
     """The labels with the largest values, each with its ancestors, as many as fit."""
-    if len(hierarchy) <= k:
-        return np.arange(len(hierarchy))
     chosen: set[int] = set()
-    above = hierarchy.ancestors
     for label in np.argsort(-values, kind="stable").tolist():
-        more = {label, *above[[label]].indices.tolist()}
-        if chosen and len(chosen | more) > k:
-            continue
-        chosen |= more
+        more = {label, *hierarchy.ancestors[[label]].indices.tolist()}
+        if not chosen or len(chosen | more) <= k:
+            chosen |= more
         if len(chosen) >= k:
             break
-    return np.array(sorted(chosen))
+    return chosen
 
 
-def _rows(hierarchy: Hierarchy, shown: set[int]) -> list[int]:
-    """Labels from the top, each below its first parent."""
-    found: list[int] = []
-    waiting = [
-        label for label in reversed(range(len(hierarchy))) if label in shown and not len(hierarchy.parents[label])
-    ]
+def _places(hierarchy: Hierarchy, shown: set[int]) -> dict[int, tuple[int, int]]:
+    """Depth and row of labels from the top, each below its first parent."""
+    places: dict[int, tuple[int, int]] = {}
+    waiting = [(label, 0) for label in sorted(shown, reverse=True) if not len(hierarchy.parents[label])]
     while waiting:
-        label = waiting.pop()
-        found.append(label)
+        label, depth = waiting.pop()
+        places[label] = depth, len(places)
         below = [child for child in hierarchy.children[label] if child in shown]
-        waiting += [child for child in reversed(below) if hierarchy.parents[child][0] == label]
-    return found
-
-
-def _indent(hierarchy: Hierarchy, label: int) -> int:
-    """Depth along first parents."""
-    steps = 0
-    while len(hierarchy.parents[label]):
-        label, steps = hierarchy.parents[label][0], steps + 1
-    return steps
+        waiting += [(child, depth + 1) for child in reversed(below) if hierarchy.parents[child][0] == label]
+    return places

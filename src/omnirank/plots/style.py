@@ -56,14 +56,6 @@ def rank_axis(ax: Axes, n: int, label: str, left: float | None = None) -> None:
     ax.set_xlabel(label)
 
 
-def tidy(ax: Axes, grid: str) -> None:
-    """Leave two spines and a light grid."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.grid(axis=grid, color=GRID, linewidth=0.8, zorder=0)  # type: ignore[arg-type]
-    ax.set_axisbelow(True)
-
-
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Write names beside rows that go down from the top, without a line at their side."""
     ax.set_yticks(range(len(names)), short_names(names), parse_math=False)  # a name with $ signs is no formula
@@ -93,7 +85,9 @@ def finish(ax: Axes, x: str = "", y: str = "", *, grid: str = "", legend: Any = 
     if y:
         ax.set_ylabel(y)
     if grid:
-        tidy(ax, grid)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis=grid, color=GRID, linewidth=0.8, zorder=0)  # type: ignore[arg-type]
+        ax.set_axisbelow(True)
     else:
         ax.set_axis_off()
     if legend:
@@ -105,8 +99,7 @@ def finish(ax: Axes, x: str = "", y: str = "", *, grid: str = "", legend: Any = 
 
 def no_frame(ax: Axes) -> None:
     """Hide the lines around the axes."""
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
 
 
 def colour_scale(ax: Axes, shown: Any, label: str, **place: Any) -> None:

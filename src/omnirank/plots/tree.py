@@ -92,16 +92,16 @@ def plot_tree(
 
 def _texts(words: TreeWords, places: dict[int, tuple[int, float]], max_depth: int, leaves: _Leaves) -> dict[int, str]:
     """What stands in each node."""
-    found = {}
+    texts = {}
     for node, (column, _) in places.items():
-        is_leaf = bool(words.tree.is_leaf[node])
-        if not is_leaf and column < max_depth:
+        if words.tree.is_leaf[node]:
+            text = f"{leaves.text(node)}\n{words.size(node)}"
+        elif column < max_depth:
             text = words.test(node)
         else:
-            inside = leaves.text(node) if is_leaf else f"... {words.n_leaves(node)} leaves"
-            text = f"{inside}\n{words.size(node)}"
-        found[node] = "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, _WRAPPED) or [""])
-    return found
+            text = f"... {words.n_leaves(node)} leaves\n{words.size(node)}"
+        texts[node] = "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, _WRAPPED) or [""])
+    return texts
 
 
 def _places(words: TreeWords, max_depth: int) -> dict[int, tuple[int, float]]:

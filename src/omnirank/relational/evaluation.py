@@ -120,31 +120,21 @@ class Evaluator:
         kind, codes = bindings.kinds[variable], bindings.columns[variable]
         own = {request: request.seen_from(variable, len(bindings.kinds)) for request in requests}
         domain = (kind.kind, kind.type if kind.kind == "object" else kind.levels)
-        kept_values = self.database.caches.values
-        known = {r: kept_values.get((domain, r)) for r in own.values()}
-        kept = {r: values for r, values in known.items() if values is not None}
-        missing = [r for r in known if r not in kept]
-        unknown = _unknown(codes)
-        found = {request: Found(kept[r], r.aggregates[0], codes, unknown) for request, r in own.items() if r in kept}
-        if not missing:
-            return found
-        n_objects = self.database.domain_size(kind)
-        if len(codes) * self.few < n_objects or not self.few:
-            single = len(codes) == 1
-            objects, rows = (codes, np.zeros(1, np.intp)) if single else np.unique(codes, return_inverse=True)
-            values = self._computed(missing, Bindings({0: objects}, (kind,), len(objects)))
-            unknown = None
-        else:
+        cache, n_objects = self.database.caches.values, self.database.domain_size(kind)
+        values = {r: kept for r in own.values() if (kept := cache.get((domain, r))) is not None}
+        missing = [r for r in dict.fromkeys(own.values()) if r not in values]
+        by_code = codes, _unknown(codes)
+        places = dict.fromkeys(own.values(), by_code)
+        if missing and (len(codes) * self.few < n_objects or not self.few):
+            objects, rows = np.unique(codes, return_inverse=True)
+            values |= self._computed(missing, Bindings({0: objects}, (kind,), len(objects)))
+            places |= dict.fromkeys(missing, (rows, None))
+        elif missing:
             every = Bindings({0: np.arange(n_objects, dtype=np.int32)}, (kind,), n_objects)
-            values = self._computed(missing, every, whole=True)
-            for r in missing:
-                kept_values.put((domain, r), values[r])
-            rows = codes
-        return found | {
-            request: Found(values[r], r.aggregates[0], rows, unknown)
-            for request, r in own.items()
-            if request not in found
-        }
+            for r, computed in self._computed(missing, every, whole=True).items():
+                values[r] = computed
+                cache.put((domain, r), computed)
+        return {request: Found(values[r], r.aggregates[0], *places[r]) for request, r in own.items()}
 
     # -- values by walks -----------------------------------------------------------------------------
 

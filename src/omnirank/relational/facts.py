@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -356,33 +356,32 @@ def _target(
 ) -> FoundTarget:
     """The target of the examples; several facts of one example are its label set, if that is the task."""
     values = _numbers([examples.values[row] for row in rows.tolist()], examples.kind)
-    ends = np.append(starts[1:], len(values))
+    given = [values[a:b] for a, b in pairwise([*starts.tolist(), len(values)])]
     if hierarchy is not None or (task != "auto" and task_target(task).kind == "labels"):
-        sets = [set(map(str, values[a:b])) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return read_target(sets, task, hierarchy)
-    for a, b in zip(starts.tolist(), ends.tolist(), strict=True):
-        if b - a > 1 and len(set(values[a:b])) > 1:
-            said = ", ".join(place[rows[a]] for place in examples.arguments.arguments)
-            found = " and ".join(map(str, sorted(set(values[a:b]))[:2]))
+        return read_target([set(map(str, own)) for own in given], task, hierarchy)
+    for start, own in zip(starts.tolist(), given, strict=True):
+        if len(set(own)) > 1:
+            said = ", ".join(place[rows[start]] for place in examples.arguments.arguments)
+            two = " and ".join(map(str, sorted(set(own))[:2]))
             raise DataError(
-                f"target_facts: {examples.arguments.name}({said}) has the values {found}; "
+                f"target_facts: {examples.arguments.name}({said}) has the values {two}; "
                 f"{setting('task', 'multi-label')} takes them as a label set"
             )
     if task == "auto" and examples.kind is not None:
         task = task_named("classes" if examples.kind == NOMINAL else "numbers", single=True)
-    return read_target([values[a] for a in starts.tolist()], task, names=[examples.arguments.name])
+    return read_target([own[0] for own in given], task, names=[examples.arguments.name])
 
 
 def _numbers(values: list[Any], kind: str | None) -> list[Any]:
     """Values as numbers where all are; as they are otherwise."""
     if not values or isinstance(values[0], bool):
         return values
-    if not all(NUMBER.fullmatch(value) for value in values):
-        if kind == NUMERIC:
-            wrong = next(value for value in values if not NUMBER.fullmatch(value))
-            raise DataError(f"target_facts: the value {wrong!r} is not a number")
-        return values
-    return [int(value) if _INTEGER.fullmatch(value) else float(value) for value in values]
+    wrong = next((value for value in values if not NUMBER.fullmatch(value)), None)
+    if wrong is None:
+        return [int(value) if _INTEGER.fullmatch(value) else float(value) for value in values]
+    if kind == NUMERIC:
+        raise DataError(f"target_facts: the value {wrong!r} is not a number")
+    return values
 
 
 # -- types --------------------------------------------------------------------------------------------
@@ -393,11 +392,11 @@ def _types(
     examples: Predicate,
     said: FactSettings,
     given: Mapping[str, str],
-    declared: bool,
+    has_settings: bool,
     notes: list[str],
 ) -> dict[str, tuple[str, ...]]:
     """Types of all arguments; predicates that the settings do not name are dropped."""
-    if not declared:
+    if not has_settings:
         types = infer_types(predicates, examples, None, given, notes)
         shown = ", ".join(f"{name}({', '.join(of)})" for name, of in sorted(types.items()))
         notes.append(f"types of the arguments inferred: {shown}; {setting('types')} or a settings file corrects them")
@@ -414,10 +413,10 @@ def _types(
         for name, of in said.types.items():
             if name != said.target:
                 predicates.setdefault(name, Predicate(name, [[] for _ in of]))
-    for name, predicate in predicates.items():
-        _check_arity(name, predicate.arity, len(said.types[name]))
-    if len(said.types[examples.name]) not in (examples.arity, examples.arity + 1):
-        _check_arity(examples.name, examples.arity, len(said.types[examples.name]))
+    for name, predicate in {**predicates, examples.name: examples}.items():
+        declared = len(said.types[name])
+        if predicate.arity != declared - (name == examples.name and declared > predicate.arity):
+            raise DataError(f"facts of {name} have {counted(predicate.arity, 'argument')}, the settings say {declared}")
     if said.kinds_are_known:
         if given:
             raise ParameterError("types", dict(given), "the settings declare the types of all arguments: change these")
@@ -435,11 +434,6 @@ def _given_types(types: Any, predicates: Mapping[str, Predicate]) -> Mapping[str
         if not isinstance(kind, str) or not kind:
             raise ParameterError("types", {place: kind}, "give a kind, another argument, or the name of a type")
     return given
-
-
-def _check_arity(name: str, found: int, declared: int) -> None:
-    if found != declared:
-        raise DataError(f"facts of {name} have {counted(found, 'argument')}, the settings say {declared}")
 
 
 _IDENTIFIER = re.compile(r"^ID_?(?=[A-Za-z])|(?<=.)_?(ID|Id|id)$")
@@ -523,21 +517,17 @@ class _Coded:
     def example_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Target facts in the order of their examples, and where each example starts."""
         rows = np.lexsort(self.example_codes[::-1])
-        differ = np.zeros(max(0, len(rows) - 1), bool)
-        for codes in self.example_codes:
-            differ |= codes[rows][1:] != codes[rows][:-1]
-        return rows, np.flatnonzero(np.concatenate([[True], differ])) if len(rows) else rows
+        again = pd.DataFrame(dict(enumerate(self.example_codes))).iloc[rows].duplicated()
+        return rows, np.flatnonzero(~again)
 
 
 def _floats(arguments: np.ndarray, name: str) -> np.ndarray:
-    wrong = next((argument for argument in arguments if not NUMBER.fullmatch(argument)), None)
-    if wrong is not None:
-        raise DataError(f"facts of {name} have the argument {wrong!r}, which is not a number")
-    numbers = arguments.astype(np.float64)
-    if np.isinf(numbers).any():  # infinity stands for "nothing to aggregate"
-        wrong = arguments[np.flatnonzero(np.isinf(numbers))[0]]
-        raise DataError(f"facts of {name} have the argument {wrong!r}, which is too large for a number")
-    return numbers
+    for argument in arguments:
+        if not NUMBER.fullmatch(argument):
+            raise DataError(f"facts of {name} have the argument {argument!r}, which is not a number")
+        if math.isinf(float(argument)):  # infinity stands for "nothing to aggregate"
+            raise DataError(f"facts of {name} have the argument {argument!r}, which is too large for a number")
+    return arguments.astype(np.float64)
 
 
 def _keys(arguments: list[np.ndarray]) -> list[KeyCells]:
@@ -553,20 +543,19 @@ def _own_columns(
     database: Database, example_types: tuple[str, ...], codes: tuple[np.ndarray, ...]
 ) -> dict[str, ValueCells]:
     """Relations with one value for an object that is an example, as columns over the examples."""
-    found = {}
+    columns = {}
     for name, relation in database.relations.items():
         kinds = [component.type for component in relation.components[:-1]]
         value = relation.components[-1]
         if tuple(kinds) != example_types or len(codes) > 1 or value.kind == "object":
             continue
         objects, values = relation.facts
-        if (objects[1:] == objects[:-1]).any():
-            continue
-        dtype, missing = (np.float64, np.nan) if value.levels is None else (np.int32, -1)
-        column = np.full(database.n_objects(example_types[0]), missing, dtype)
-        column[objects] = values
-        found[name] = ValueCells(column[codes[0]], value.levels)
-    return found
+        if (objects[1:] != objects[:-1]).all():
+            missing = np.nan if value.levels is None else -1
+            column = np.full(database.n_objects(example_types[0]), missing, values.dtype)
+            column[objects] = values
+            columns[name] = ValueCells(column[codes[0]], value.levels)
+    return columns
 
 
 def _modes(database: Database, said: FactSettings) -> dict[str, tuple[tuple[str, ...], ...]] | None:

@@ -93,12 +93,10 @@ class _Guess:
         references = {c for key in self.declared[table].foreign_keys for c in key.columns}
         ranked = sorted((_identifier_rank(column, table), column) for column in self.used[table])
         for rank, column in ranked:
-            if rank < _NO_IDENTIFIER and column not in references and self._is_unique(table, column):
+            may_be_one = rank < _NO_IDENTIFIER and column not in references and _may_be_key(self.tables[table][column])
+            if may_be_one and _rows_differ([self.cells(table, column)]):
                 return (column,)
         return ()
-
-    def _is_unique(self, table: str, column: str) -> bool:
-        return _may_be_key(self.tables[table][column]) and _rows_differ([self.cells(table, column)])
 
     def foreign_keys(self, table: str, primary: Mapping[str, tuple[str, ...]]) -> tuple[ForeignKey, ...]:
         said: DeclaredTable = self.declared[table]

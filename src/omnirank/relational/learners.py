@@ -294,11 +294,8 @@ class RelationalLearner(ConstructionParameters, PCTClassifierBase, PCTRegressorB
 def _one_leaf(training: Training, i: int) -> GrownTree:
     weight = training.data.weight
     grown = one_leaf(np.ones(training.data.dataset.n_examples) if weight is None else weight)
-    return (
-        tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns)),
-        (),
-        Paid({}, np.zeros(1)),
-    )
+    tree = tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns))
+    return tree, (), Paid({}, np.zeros(1))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

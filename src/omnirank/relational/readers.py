@@ -324,7 +324,8 @@ def _engine(source: Any) -> Iterator[sqlalchemy.Engine]:
     except (sa.exc.ArgumentError, ValueError) as problem:
         if isinstance(problem, DataError):
             raise
-        raise DataError(f"{_without_password(source)!r} is no URL of a database, such as sqlite:///movies.db") from None
+        shown = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", str(source))  # without its password
+        raise DataError(f"{shown!r} is no URL of a database, such as sqlite:///movies.db") from None
     try:
         yield engine
     finally:
@@ -338,10 +339,6 @@ def _check_file(url: sqlalchemy.URL) -> None:
         return
     if not Path(file).is_file():
         raise DataError(f"there is no database {file!r}{files_like(file)}")
-
-
-def _without_password(source: Any) -> str:
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", str(source))
 
 
 def read_database(

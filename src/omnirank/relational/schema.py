@@ -252,10 +252,6 @@ class DeclaredTable:
     kinds: dict[str, str] = field(default_factory=dict)
     excluded: set[str] = field(default_factory=set)
 
-    def add_foreign_key(self, key: ForeignKey) -> None:
-        """Add a reference, in the place of one that was said before."""
-        self.foreign_keys = [other for other in self.foreign_keys if other.columns != key.columns] + [key]
-
 
 Declared = dict[str, DeclaredTable]
 Columns = dict[str, Any]
@@ -401,11 +397,11 @@ def _declare_reference(given: Any, value: Any, tables: Mapping[str, Iterable[str
     else:
         table, column = column_of(given, tables, "keys")
         columns = (column,)
-    if value is None:
-        declared[table].foreign_keys = [key for key in declared[table].foreign_keys if key.columns != columns]
-        declared[table].no_foreign_keys |= set(columns)
-        return
-    declared[table].add_foreign_key(foreign_key(columns, value, tables))
+    new = None if value is None else foreign_key(columns, value, tables)
+    own = declared[table]
+    own.foreign_keys = [key for key in own.foreign_keys if key.columns != columns] + ([] if new is None else [new])
+    if new is None:
+        own.no_foreign_keys |= set(columns)
 
 
 def foreign_key(columns: tuple[str, ...], refers_to: Any, tables: Mapping[str, Iterable[str]]) -> ForeignKey:

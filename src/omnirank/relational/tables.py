@@ -405,9 +405,6 @@ def dataset_from_tables(
     frames: Mapping[str, Any],
     *,
     target: Any,
-    keys: Mapping[Any, Any] | None = None,
-    types: Mapping[Any, str] | None = None,
-    exclude: Sequence[Any] | str | None = None,
     time: Any = None,
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
@@ -415,6 +412,7 @@ def dataset_from_tables(
     name: str = "data",
     declared: Declared | None = None,
     notes: Sequence[str] = (),
+    **said: Any,
 ) -> RelationalDataset:
     """Return a data set as :meth:`RelationalDataset.from_frames` does.
 
@@ -436,7 +434,7 @@ def dataset_from_tables(
     """
     tables = columns_of(frames)
     place = target_place(target, tables)
-    schema, found, kinds = _schema(tables, keys, types, exclude, like, declared, place)
+    schema, schema_notes, kinds = _schema(tables, said, like, declared, place)
     columns = {} if time is None else time_columns(time, tables)
     as_there = schema
     if isinstance(like, RelationalDataset):
@@ -448,7 +446,7 @@ def dataset_from_tables(
     values, found_task, doubts = read_target(given, task, hierarchy, declared=numbers_are_said)
     rows = conversion.example_rows
     own = {column: cells._replace(cells=cells.cells[rows]) for column, cells in conversion.columns.items()}
-    remarks = RelationalRemarks((*notes, *found, *conversion.notes), doubts, own, values)
+    remarks = RelationalRemarks((*notes, *schema_notes, *conversion.notes), doubts, own, values)
     examples = conversion.example_types, conversion.example_codes, values, found_task
     dataset = RelationalDataset(conversion.database, *examples, hierarchy=hierarchy, name=name, target_name=place.name)
     return replace(dataset, schema=schema, times=conversion.times, time_columns=columns, _remarks=remarks)
@@ -465,7 +463,9 @@ def target_place(target: Any, tables: Mapping[str, Collection[str]]) -> TargetPl
     """
     if isinstance(target, str) and target in tables:
         return TargetPlace(target, ())
-    several = isinstance(target, list) or (isinstance(target, tuple) and not _is_pair(target, tables))
+    several = isinstance(target, list | tuple)
+    if isinstance(target, tuple) and len(target) == 2 and isinstance(target[0], str) and target[0] in tables:
+        several = target[1] not in tables[target[0]]  # else it is a pair of table and column
     places = [column_of(one, tables, "target") for one in target] if several else [column_of(target, tables, "target")]
     of = {table for table, _ in places}
     if len(of) != 1:
@@ -476,15 +476,9 @@ def target_place(target: Any, tables: Mapping[str, Collection[str]]) -> TargetPl
     return TargetPlace(places[0][0], columns)
 
 
-def _is_pair(target: tuple[Any, ...], tables: Mapping[str, Collection[str]]) -> bool:
-    return len(target) == 2 and isinstance(target[0], str) and target[0] in tables and target[1] in tables[target[0]]
-
-
 def _schema(
     tables: Mapping[str, Columns],
-    keys: Mapping[Any, Any] | None,
-    types: Mapping[Any, str] | None,
-    exclude: Sequence[Any] | str | None,
+    given: Mapping[str, Any],
     like: RelationalDataset | Schema | None,
     declared: Declared | None,
     place: TargetPlace,
@@ -494,10 +488,10 @@ def _schema(
     if not isinstance(known, Schema | None):
         raise ParameterError("like", like, "give a RelationalDataset, or the schema of one")
     if known is not None:
-        if keys is not None or types is not None or exclude is not None:
+        if any(value is not None for value in given.values()):
             raise ParameterError("like says the keys, types and columns: give no others beside it")
         declared = declared_by(known, tables)
-    said = declare(tables, keys, types, exclude, declared)
+    said = declare(tables, **given, base=declared)
     if tables[place.table] and said[place.table].excluded >= set(tables[place.table]):
         raise DataError(f"the table of the target, {place.table!r}, is left out")
     said[place.table].excluded |= set(place.columns)

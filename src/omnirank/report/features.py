@@ -111,20 +111,16 @@ def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
         Column("score", shown, number=True, bars=np.clip(scores / largest, 0, 1).tolist()),
     ]
     if errors is not None:
-        columns.append(
-            Column(f"± {replicates_of(ranking)}", numbers(errors, beside=scores), number=True, hint="not over examples")
-        )
+        own = numbers(errors, beside=scores)
+        columns.append(Column(f"± {replicates_of(ranking)}", own, number=True, hint="not over examples"))
     if ranking.p_values is not None:
         tested = p_value_columns(ranking.p_values, ranking.p_given_others)
         hints = (f"raw: {p_value_test(ranking)}", f"corrected for the number of features ({CORRECTION})")
         for name, hint in zip(("p_value", "p_adjusted"), hints, strict=True):
             values = tested[name][order].tolist()
             columns.append(Column(name, [probability(p) for p in values], values, number=True, hint=hint))
-        answers = {
-            "relevant": f"whether p_adjusted is at most {ALPHA}",
-            "adds": "whether it tells what the others do not",
-        }
-        for name, hint in answers.items():
+        relevant = f"whether p_adjusted is at most {ALPHA}"
+        for name, hint in (("relevant", relevant), ("adds", "whether it tells what the others do not")):
             if name in tested:
                 columns.append(Column(name, ["yes" if one else "no" for one in tested[name][order]], hint=hint))
     columns += _stability_columns(subject, order)
@@ -143,17 +139,12 @@ def _stability_columns(subject: Subject, order: np.ndarray) -> list[Column]:
     if stability is None:
         return []
     lower, upper = stability.lower[order].tolist(), stability.upper[order].tolist()
-    top = stability.top_probability(stability.k)[order]
+    top = stability.top_probability(stability.k)[order].tolist()
     ranges = [f"{a}–{b}" if a < b else str(a) for a, b in zip(lower, upper, strict=True)]
+    shares, hint = [f"{100 * share:.0f} %" for share in top], f"share of {stability.drawn} in which the feature is"
     return [
         Column("ranks", ranges, lower, number=True, hint=_ranks_hint(stability)),
-        Column(
-            f"in top {stability.k}",
-            [f"{100 * share:.0f} %" for share in top],
-            top.tolist(),
-            number=True,
-            hint=f"share of {stability.drawn} in which the feature is among the top {stability.k}",
-        ),
+        Column(f"in top {stability.k}", shares, top, number=True, hint=f"{hint} among the top {stability.k}"),
     ]
 
 
@@ -255,19 +246,16 @@ def by_target(subject: Subject) -> Content:
     if scores is None:
         return "the ranking has no scores by target: rank with per_target=True (--set per_target=true)"
     ranking = subject.ranking
-    counts = top_counts(scores)
-    n = len(scores.names)
+    counts, n = top_counts(scores), len(scores.names)
     order = ranking.order[: max(1, min(len(ranking), _MOST_TARGET_CELLS // (n + 2)))]
-    k = top_size(scores)
+    hint = f"of {n} targets"
     columns = [
         Column("rank", ranking.ranks[order].tolist(), number=True),
         Column("feature", [ranking.names[i] for i in order]),
-        Column(f"targets in top {k}", counts[order].tolist(), number=True, hint=f"of {n} targets"),
-        *(
-            Column(name, [digits(value, 3) for value in row[order].tolist()], number=True)
-            for name, row in zip(scores.names, scores.scores, strict=True)
-        ),
+        Column(f"targets in top {top_size(scores)}", counts[order].tolist(), number=True, hint=hint),
     ]
+    for name, row in zip(scores.names, scores.scores, strict=True):
+        columns.append(Column(name, [digits(value, 3) for value in row[order].tolist()], number=True))
     return {
         "picture": subject.picture(plot_target_scores(ranking, k=_SHOWN), "relative scores"),
         "sentence": sharing(subject, counts),

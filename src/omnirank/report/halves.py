@@ -107,21 +107,15 @@ class Halves:
     @property
     def verdict(self) -> str:
         """How the ranking compares with equal weights, or with random rankings, in words."""
-        how = "about as well as"
-        if self.wins >= CLEARLY * self.n:
-            how = "better than"
-        elif self.losses >= CLEARLY * self.n:
-            how = "worse than"
-        return f"predicts {how} {self.baseline}"
+        better, worse = (n >= CLEARLY * self.n for n in (self.wins, self.losses))
+        return f"predicts {'better than' if better else 'worse than' if worse else 'about as well as'} {self.baseline}"
 
     @property
     def curve(self) -> SelectionCurve:
         """How well the top features predict, by their number."""
-        values = np.array([half.by_size for half in self.halves])
-        larger_is_better = self.measure.larger_is_better
-        constant = [half.constant for half in self.halves]
-        sizes, name = np.array(self.judge.sizes), self.measure.name
-        return SelectionCurve(sizes, values, name, larger_is_better, "neighbors", constant)
+        values, constant = np.array([half.by_size for half in self.halves]), [half.constant for half in self.halves]
+        measure = self.measure.name, self.measure.larger_is_better
+        return SelectionCurve(np.array(self.judge.sizes), values, *measure, "neighbors", constant)
 
     @property
     def how_many(self) -> str:

@@ -47,13 +47,10 @@ def worth(subject: Subject) -> Content:
     if halves is None:
         return subject.missing.get(HALVES, "nothing was fitted")
     equal = halves.n - halves.wins - halves.losses
-    sentence = (
-        f"The ranking {halves.verdict}: it is better in {halves.wins} of {halves.n} halves"
-        + (f", worse in {halves.losses}" if halves.losses else "")
-        + (f", and the same in {equal}." if equal else ".")
-    )
+    worse = f", worse in {halves.losses}" if halves.losses else ""
+    same = f", and the same in {equal}" if equal else ""
     return {
-        "sentence": sentence,
+        "sentence": f"The ranking {halves.verdict}: it is better in {halves.wins} of {halves.n} halves{worse}{same}.",
         "picture": subject.picture(_worth_picture(halves), "prediction by the ranking and without it"),
         "n": halves.n,
         "n_random": N_RANDOM * halves.n,
@@ -198,39 +195,30 @@ def agreement(subject: Subject) -> Content:
     others = given | {name: other for name, other in subject.others.items() if name not in given}
     if not others:
         return subject.missing.get(OTHERS, "there is one ranking only")
-    own = subject.name
-    together = {own: ranking} | others
     pairs = {name: compare_rankings(ranking, other) for name, other in others.items()}
     k = next(iter(pairs.values())).k
-    columns = [
-        Column("ranking", list(pairs)),
-        Column("rank correlation", [digits(p.spearman, 3) for p in pairs.values()], number=True, hint="Spearman"),
-        Column(
-            f"overlap of top {k}", [digits(p.jaccard, 3) for p in pairs.values()], number=True, hint="Jaccard index"
-        ),
-        Column(
-            "fuzzy overlap", [digits(p.fuji_area, 3) for p in pairs.values()], number=True, hint="mean over all tops"
-        ),
-        Column("best features", [joined(other.top(5)) for other in others.values()]),
-    ]
+    columns = [Column("ranking", list(pairs))]
+    for title, index, hint in (
+        ("rank correlation", "spearman", "Spearman"),
+        (f"overlap of top {k}", "jaccard", "Jaccard index"),
+        ("fuzzy overlap", "fuji_area", "mean over all tops"),
+    ):
+        cells = [digits(getattr(pair, index), 3) for pair in pairs.values()]
+        columns.append(Column(title, cells, number=True, hint=hint))
+    columns.append(Column("best features", [joined(other.top(5)) for other in others.values()]))
     some = list(pairs)[:_MOST_CURVES]
+    curves = plot_fuji([pairs[name] for name in some], labels=some)
     return {
-        "sentence": _sentence(together, k),
+        "sentence": _sentence([ranking, *others.values()], k),
         "columns": columns,
-        "curves": subject.picture(
-            plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"
-        ),
+        "curves": subject.picture(curves, "overlap of the top features"),
         "missing": subject.missing.get(OTHERS, ""),
     }
 
 
-def _sentence(rankings: dict[str, Ranking], k: int) -> str:
+def _sentence(rankings: list[Ranking], k: int) -> str:
     """Say which features all rankings have among their top."""
-    tops = [set(ranking.top(k)) for ranking in rankings.values()]
-    first = next(iter(rankings.values()))
-    shared = [name for name in first.top(k) if all(name in top for top in tops)]
-    if not shared:
-        return f"No feature is {'the best' if k == 1 else f'among the top {k}'} of all {len(rankings)} rankings."
-    return (
-        f"{'The best' if k == 1 else f'Among the top {k}'} of all {len(rankings)} rankings: {listing(shared, _SHARED)}."
-    )
+    everywhere = set.intersection(*(set(ranking.top(k)) for ranking in rankings))
+    shared = [name for name in rankings[0].top(k) if name in everywhere]
+    place = f"{'the best' if k == 1 else f'among the top {k}'} of all {len(rankings)} rankings"
+    return f"{place[0].upper()}{place[1:]}: {listing(shared, _SHARED)}." if shared else f"No feature is {place}."

@@ -11,7 +11,6 @@ import numpy as np
 
 from omnirank.core.text import counted, supervision_lines, there_are, top_of
 from omnirank.data.dataset import Dataset
-from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_ranking, plot_schema
 from omnirank.plots.style import BAR, finish, name_rows, new_axes
 from omnirank.report.features import N_SHORT
@@ -115,22 +114,18 @@ def stability_sentence(subject: Subject) -> str:
         return "How much the order depends on the examples was not checked (see Stability)."
     k, index = stability.k, stability.indices["top_k"].value
     word = next(word for limit, word in _STABLE if index >= limit)
-    always = [stability.names[i] for i in stability.order[:k] if (stability.ranks[:, i] <= k).all()]
+    often = stability.top_probability(k)[stability.order]
+    names = [stability.names[i] for i in stability.order]
     there = "first" if k == 1 else "among them"
+    always = [name for name, share in zip(names[:k], often[:k], strict=True) if share == 1]
     which = f"always {there}: {listing(always, _BEST)}"
     if not always:
-        which = f"no feature is always {there}; {_most_often(stability)}"
+        most = f"most often {names[often.argmax()]}, in {100 * often.max():.0f} % of them"
+        which = f"no feature is always {there}; {most}"
     return (
         f"With other examples, {top_of(k)} would be {word} (index {index:.2f}; 1: always the same, 0: chance). "
         f"Over {stability.drawn}, {which}."
     )
-
-
-def _most_often(stability: Stability) -> str:
-    """Which feature is among the top most often."""
-    often = stability.top_probability(stability.k)
-    first = int(stability.order[np.argmax(often[stability.order])])
-    return f"most often {stability.names[first]}, in {100 * often[first]:.0f} % of them"
 
 
 def data_check(subject: Subject) -> Content:
@@ -139,24 +134,21 @@ def data_check(subject: Subject) -> Content:
     if data is None:
         return subject.no_data
     known = data.describe()
-    pairs = [
-        ("examples", str(known["examples"])),
-        ("labelled", str(known["labelled"]) if data.target is not None else "no target"),
-        ("numeric features", str(known["numeric features"])),
-        ("nominal features", str(known["nominal features"])),
-        ("missing cells", f"{known['missing cells']} ({100 * known['missing share']:.2g} %)"),
-        ("constant features", _constant(subject, data)),
-    ]
-    pairs += [("targets", str(known["targets"]))] if data.target is not None else []
-    groups = data.given_groups
-    pairs += [("groups", f"{len(set(groups.tolist()))}, kept together")] if groups is not None else []
-    pairs += [
-        (name, f"{known[name]:.3g}" if isinstance(known[name], float) else str(known[name]))
-        for name in ("density", "label cardinality", "hierarchy", "hierarchy depth")
-        if name in known
-    ]
+    n_constant = len(subject.ranking.constant)
+    few = data.target is not None and not data.labelled.all()  # among them more may be constant than among all
+    pairs = {name: known[name] for name in ("examples", "labelled", "numeric features", "nominal features")}
+    pairs["missing cells"] = f"{known['missing cells']} ({100 * known['missing share']:.2g} %)"
+    pairs["constant features"] = f"{n_constant} among the labelled" if n_constant and few else n_constant
+    if data.target is None:
+        pairs["labelled"] = "no target"
+    else:
+        pairs["targets"] = known["targets"]
+    if data.given_groups is not None:
+        pairs["groups"] = f"{len(set(data.given_groups.tolist()))}, kept together"
+    further = ("density", "label cardinality", "hierarchy", "hierarchy depth")
+    pairs |= {name: known[name] for name in further if name in known}
     return {
-        "pairs": pairs,
+        "pairs": [(name, f"{value:.3g}" if isinstance(value, float) else str(value)) for name, value in pairs.items()],
         "notes": list(data.notes),
         "columns": _missing_columns(data),
         "picture": "" if data.target is None else subject.picture(_target_picture(data), "distribution"),
@@ -164,32 +156,21 @@ def data_check(subject: Subject) -> Content:
     }
 
 
-def _constant(subject: Subject, data: Dataset) -> str:
-    """How many features are constant; among the labelled examples more may be than among all."""
-    n = len(subject.ranking.constant)
-    few = data.target is not None and not data.labelled.all()
-    return f"{n} among the labelled" if n and few else str(n)
-
-
 def _missing_columns(data: Dataset) -> list[Column]:
     """The table of the features with the most missing cells; nothing where there are none."""
     table = data.features
-    suspects = np.flatnonzero(table.with_missing)
-    if not len(suspects):
+    counts = {}
+    for i in np.flatnonzero(table.with_missing).tolist():
+        column = np.asarray(table.column(i))
+        counts[table.names[i]] = int((np.isnan(column) if column.dtype.kind == "f" else column < 0).sum())
+    most = sorted(counts, key=counts.__getitem__, reverse=True)[:_MOST_MISSING]
+    if not most:
         return []
-    counts = np.array([_n_missing(table, i) for i in suspects.tolist()])
-    order = np.argsort(-counts, kind="stable")[:_MOST_MISSING]
-    shares = 100 * counts[order] / max(1, table.n_rows)
     return [
-        Column("feature", [table.names[suspects[i]] for i in order]),
-        Column("missing", counts[order].tolist(), number=True),
-        Column("% of examples", [f"{share:.1f}" for share in shares], number=True),
+        Column("feature", most),
+        Column("missing", [counts[name] for name in most], number=True),
+        Column("% of examples", [f"{100 * counts[name] / table.n_rows:.1f}" for name in most], number=True),
     ]
-
-
-def _n_missing(table: Any, i: int) -> int:
-    column = np.asarray(table.column(i))
-    return int(np.isnan(column).sum()) if column.dtype.kind == "f" else int((column < 0).sum())
 
 
 def _target_picture(data: Dataset) -> Any:

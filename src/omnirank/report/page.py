@@ -7,14 +7,14 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
@@ -62,8 +62,7 @@ _SETTINGS: Any = {
 Content = dict[str, Any] | str | None
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A section of the page.
 
     Parameters
@@ -72,19 +71,16 @@ class Section:
         Its anchor; the template is ``<key>.html``.
     title : str
         Its heading.
-    content : mapping
-        What the template shows.
-    left_out : str
-        Why there is nothing to show; empty where there is.
+    content : mapping or str
+        What the template shows; or why there is nothing to show.
     group : str
         The question that it answers, a heading in the list of sections.
     """
 
     key: str
     title: str
-    content: Mapping[str, Any] = field(default_factory=dict)
-    left_out: str = ""
-    group: str = ""
+    content: Content
+    group: str
 
 
 @dataclass(frozen=True)
@@ -290,13 +286,13 @@ def write_page(path: PathLike, title: str, sections: Sequence[Section]) -> None:
     script, style = (static.joinpath(name).read_text(encoding="utf-8") for name in ("report.js", "report.css"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = _environment()
-    bodies = []
-    for section in sections:
-        body = "" if section.left_out else environment.get_template(f"{section.key}.html").render(section.content)
-        bodies.append((section, body))
-    text = environment.get_template("page.html").render(
-        title=title, bodies=bodies, script=script, style=style, digest=digest
-    )
+    bodies = {
+        section.key: environment.get_template(f"{section.key}.html").render(section.content)
+        for section in sections
+        if isinstance(section.content, dict)
+    }
+    shown = {"title": title, "sections": sections, "bodies": bodies}
+    text = environment.get_template("page.html").render(shown, script=script, style=style, digest=digest)
     with replacing(path) as file:
         # names may hold half a pair of surrogates, which no encoding takes
         file.write(text.encode("utf-8", errors="replace"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
@@ -98,19 +99,19 @@ def write_report(
     """
     check_page(path)
     named = _named(rankings)
-    own = next(iter(named))
-    first = named.pop(own)
+    first = named.pop(next(iter(named)))
     name = f"ranking by {first.method}" if data is None else getattr(data, "name", "data")
     table, no_data = one_table(data)
     if table is not None:
         first = ranking_of_data(first, table)
         if ranker is None and fits:
-            ranker = _remade(first)
+            with suppress(DataError, ParameterError):  # it does not tell enough
+                ranker = remade_ranker(first)
         if ranker is not None and not is_ranker(ranker):
             raise ParameterError("ranker", ranker, "give a ranker of omnirank, fitted or not")
     same = first.fingerprint in (None, *(getattr(known, "fingerprint", None) for known in (data, table)))
     database = data if isinstance(data, RelationalDataset) else None
-    subject = Subject(first, table, ranker, own, named, seconds, command, same, no_data, database)
+    subject = Subject(first, table, ranker, named, seconds, command, same, no_data, database)
     fit_further(subject, fits=fits, n_jobs=n_jobs)
     if not hasattr(subject.ranker, "ranking_"):
         subject.ranker = None
@@ -118,14 +119,8 @@ def write_report(
         # what was ranked in parts need not be the same to the last bit
         subject.repeats = None
     with drawing():
-        contents = [(group, key, heading, make(subject)) for group, key, heading, make in _SECTIONS]
-    sections = [
-        Section(key, heading, left_out=content, group=group)
-        if isinstance(content, str)
-        else Section(key, heading, content, group=group)
-        for group, key, heading, content in contents
-        if content is not None
-    ]
+        contents = [(key, heading, make(subject), group) for group, key, heading, make in _SECTIONS]
+    sections = [Section(*section) for section in contents if section[2] is not None]
     write_page(path, title or f"{name}: which features matter", sections)
 
 
@@ -170,11 +165,3 @@ def one_table(data: Any) -> tuple[Dataset | None, str]:
         kind = type(data).__name__
         raise DataTypeError(f"data must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)")
     return table, ""
-
-
-def _remade(ranking: Ranking) -> Any:
-    """The ranker that the ranking tells of; None where it does not tell enough."""
-    try:
-        return remade_ranker(ranking)
-    except (DataError, ParameterError):
-        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.notes import share_remarks
 from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.evaluation.stability import Stability
-from omnirank.rankers.refits import fresh_copy, run_refits
+from omnirank.rankers.refits import fresh_copy, run_refits, with_settings
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.report.halves import CLEARLY, Halves, JudgedHalf, halved, why_no_halves
 from omnirank.report.page import inline_svg
@@ -52,8 +52,6 @@ class Subject:
         What was ranked.
     ranker : ranker or None
         What ranked it.
-    name : str
-        What the page calls the ranking.
     rankings : mapping of str to Ranking
         Further rankings that were given, by their names on the page.
     seconds : float or None
@@ -81,7 +79,6 @@ class Subject:
     ranking: Ranking
     data: Dataset | None = None
     ranker: Any = None
-    name: str = ""
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     seconds: float | None = None
     command: str | None = None
@@ -247,12 +244,7 @@ def fit_further(subject: Subject, *, fits: bool = True, n_jobs: int | None = Non
         subject.missing = dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS), why)
         return
     further = _FurtherFits(subject, subject.data, n_jobs)
-    steps: dict[str, Callable[[], None]] = {
-        AGAIN: further.again,
-        OTHERS: further.others,
-        HALVES: further.halves,
-        SHUFFLED: further.shuffled,
-    }
+    steps = {AGAIN: further.again, OTHERS: further.others, HALVES: further.halves, SHUFFLED: further.shuffled}
     with warnings.catch_warnings():
         # what there is to say of the data stands in the report; parts of them are no news
         warnings.simplefilter("ignore")
@@ -268,12 +260,9 @@ class _FurtherFits:
 
     def __init__(self, subject: Subject, data: Dataset, n_jobs: int | None) -> None:
         ranker = clone(subject.ranker)
-        known = ranker.get_params(deep=False)
-        if n_jobs is not None and "n_jobs" in known:
-            ranker.set_params(n_jobs=n_jobs)
-        self.subject, self.data, self.ranker = subject, data, ranker
-        self.n_jobs = known.get("n_jobs") if n_jobs is None else n_jobs
-        own = known.get("random_state")
+        self.n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
+        self.subject, self.data, self.ranker = subject, data, with_settings(ranker, n_jobs=self.n_jobs)
+        own = getattr(ranker, "random_state", None)
         self.entropy = root_entropy(own if own is not None else 0)
 
     def again(self) -> None:
@@ -298,13 +287,11 @@ class _FurtherFits:
         subject, data = self.subject, self.data
         able = {method.name for method in methods(data.task, "unsupervised" if data.target is None else "supervised")}
         able -= {subject.ranking.method, *subject.others}
-        for name in (name for name in _OTHER_METHODS if name in able):
+        for name in filter(able.__contains__, _OTHER_METHODS):
             if name in _OF_PAIRS and data.n_examples**2 * data.n_features > _MOST_COMPARISONS:
                 subject.missing[OTHERS] = f"{name} was left out: there are too many pairs of examples to compare"
                 continue
-            ranker = get_method(name).make()
-            known = ranker.get_params(deep=False)
-            ranker.set_params(**{k: v for k, v in {"random_state": 0, "n_jobs": self.n_jobs}.items() if k in known})
+            ranker = with_settings(get_method(name).make(), random_state=0, n_jobs=self.n_jobs)
             subject.others[name] = ranker.fit(data).ranking_
         if not subject.others:
             subject.missing.setdefault(OTHERS, f"no other method ranks features for {data.task}")

@@ -197,13 +197,15 @@ def chosen_method(
 
 def _combinations(method: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The method with each combination of its grid, by number."""
-    names = sorted(method["grid"])
     plain = {key: value for key, value in method.items() if key not in ("grid", "select", "parameters")}
-    combinations = product(*(method["grid"][name] for name in names))
-    return {
-        str(i): plain | {"parameters": {**method["parameters"], **dict(zip(names, values, strict=True))}}
-        for i, values in enumerate(combinations)
-    }
+    chosen = enumerate(combinations(method["grid"]))
+    return {str(i): plain | {"parameters": {**method["parameters"], **values}} for i, values in chosen}
+
+
+def combinations(grid: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return all combinations of the values of a grid."""
+    names = sorted(grid)
+    return [dict(zip(names, values, strict=True)) for values in product(*(grid[name] for name in names))]
 
 
 def _models(methods: Mapping[str, dict[str, Any]], train: Dataset, seed: int) -> dict[str, Any]:

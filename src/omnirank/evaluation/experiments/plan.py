@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from omnirank.core.types import PathLike
 from omnirank.data.load import load
 from omnirank.data.samples import list_samples
 from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS, evaluate
-from omnirank.evaluation.experiments.fit import PREDICTORS, make, with_variables
+from omnirank.evaluation.experiments.fit import PREDICTORS, combinations, make, with_variables
 from omnirank.evaluation.experiments.store import canonical_json, code_version, column_name
 from omnirank.evaluation.folds import SCHEMES, scheme_parameters
 from omnirank.tasks.measuring import MEASURES, VARIANCES, VARIANTS
@@ -66,10 +65,8 @@ class MethodEntry:
         if isinstance(self.select, Mapping):
             inner = {"grid": dict(self.grid), "select": dict(self.select)}
             return [("", same | {"parameters": dict(self.parameters)} | inner)]
-        names = sorted(self.grid)
         specifications = []
-        for values in product(*(self.grid[name] for name in names)):
-            chosen = dict(zip(names, values, strict=True))
+        for chosen in combinations(self.grid):
             label = " ".join(f"{name}={_shown(value)}" for name, value in chosen.items())
             specifications.append((label, same | {"parameters": dict(self.parameters) | chosen}))
         return specifications
