@@ -237,39 +237,22 @@ def test_parameters_are_chosen_inside_the_training_examples(tmp_path):
 def test_train_and_test_files_and_numbers_of_labelled_examples(tmp_path):
     write_rows(tmp_path, name="a.csv")
     write_rows(tmp_path, seed=1, name="b.csv", n=30)
-    head = """
-[study]
-name = "files"
-keep_rankings = true
-seeds = [3, 4]
-[folds]
-scheme = "semi-supervised"
-labelled = [10, 20]
-n_folds = 3
-[evaluation]
-neighbors = "oracle"
-n_neighbors = 3
-[[data]]
-name = "pair"
-train = "a.csv"
-test = "b.csv"
-target = "kind"
-[[data]]
-path = "a.csv"
-target = "kind"
-"""
-    path = write_plan(tmp_path, method("relief"), method("relief", name='"SL"', labelled_only="true"), head=head)
-    assert run_plan(path).counts == {"done": 2 * 2 * 2 * (1 + 3)}
+    first, second = str(tmp_path / "a.csv"), str(tmp_path / "b.csv")
+    plan = {
+        "study": {"name": "files", "keep_rankings": True, "seeds": [3, 4]},
+        "folds": {"scheme": "semi-supervised", "labelled": [10, 20], "n_folds": 3},
+        "evaluation": {"neighbors": "oracle", "n_neighbors": 3},
+        "data": [{"name": "pair", "train": first, "test": second, "target": "kind"}, {"path": first, "target": "kind"}],
+        "method": [{"use": "relief"}, {"use": "relief", "name": "SL", "labelled_only": True}],
+    }
+    path = tmp_path / "results.sqlite"
+    assert run_plan(plan, store=path).counts == {"done": 2 * 2 * 2 * (1 + 3)}
     study = read_results(path)["files"]
     assert study.labelled_counts == [10, 20]
-    assert study.jobs.groupby(["data", "labelled"]).size().to_dict() == {
-        ("a", 10): 12,
-        ("a", 20): 12,
-        ("pair", 10): 4,
-        ("pair", 20): 4,
-    }
-    train, test = (om.load(tmp_path / name, target="kind") for name in ("a.csv", "b.csv"))
-    with Store(path.with_suffix(".sqlite")) as store:
+    counts = study.jobs.groupby(["data", "labelled"]).size().to_dict()
+    assert counts == {("a", 10): 12, ("a", 20): 12, ("pair", 10): 4, ("pair", 20): 4}
+    train, test = (om.load(file, target="kind") for file in (first, second))
+    with Store(path) as store:
         for member, facts in store.rows("files"):
             kept = store.ranking(facts["key"])
             assert kept["names"] == ["x", "y", "z"]
@@ -279,29 +262,22 @@ target = "kind"
 
 
 def test_a_training_set_in_parts_is_joined(tmp_path):
-    head = """
-[evaluation]
-n_neighbors = 3
-[[data]]
-name = "parts"
-train = ["a.csv", "c.csv"]
-test = "b.csv"
-target = "kind"
-"""
-    for seed, name in enumerate(("a.csv", "b.csv", "c.csv")):
-        write_rows(tmp_path, seed=seed, name=name, n=30)
-    path = write_plan(tmp_path, method("univariate"), head=head)
-    assert run_plan(path).counts == {"done": 1}
-    first, test, second = (om.load(tmp_path / name, target="kind") for name in ("a.csv", "b.csv", "c.csv"))
+    files = [tmp_path / name for name in ("a.csv", "b.csv", "c.csv")]
+    for seed, file in enumerate(files):
+        write_rows(tmp_path, seed=seed, name=file.name, n=30)
+    first, test, second = (str(file) for file in files)
+    plan = {"evaluation": {"n_neighbors": 3}, "method": [{"use": "univariate"}]}
+    plan["data"] = [{"name": "parts", "train": [first, second], "test": test, "target": "kind"}]
+    assert run_plan(plan, store=tmp_path / "results.sqlite").counts == {"done": 1}
+    first, test, second = (om.load(file, target="kind") for file in files)
     train = join_examples([first, second])
     expected = evaluate(om.UnivariateRanker().fit(train).ranking_, train, test, 3)
-    [(_, facts)] = Store(path.with_suffix(".sqlite")).rows("plan")
+    with Store(tmp_path / "results.sqlite") as store:
+        [(_, facts)] = store.rows("plan")
     assert facts["figures"] == expected
-
-    (tmp_path / "c.csv").unlink()
-    path.with_suffix(".sqlite").unlink()
+    files[2].unlink()
     with pytest.raises(OmnirankError, match=r"c\.csv"):
-        run_plan(path)
+        run_plan(plan, store=tmp_path / "other.sqlite")
 
 
 @pytest.mark.parametrize("labelled_only", [True, False])

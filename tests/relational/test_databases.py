@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from contextlib import closing
+from datetime import timedelta
 from ipaddress import ip_address
 
 import numpy as np
@@ -23,87 +23,33 @@ R = RelationalDataset
 
 
 @pytest.fixture
-def engine(tmp_path):
-    engine = sa.create_engine(f"sqlite:///{tmp_path / 'shop.db'}")
-    metadata = tables()
-    metadata.create_all(engine)
-    with engine.begin() as connection:
-        for table in metadata.sorted_tables:
-            connection.execute(table.insert(), ROWS[table.name])
-    yield engine
-    engine.dispose()
+def made(tmp_path):
+    """Makes a database by statements of SQL, and returns its file."""
+
+    def make(*statements):
+        with closing(sqlite3.connect(tmp_path / "shop.db")) as connection, connection:
+            for statement in statements:
+                connection.execute(statement)
+        return tmp_path / "shop.db"
+
+    return make
 
 
-def tables() -> sa.MetaData:
-    """Words of SQL, spaces, dots, quotes and umlauts as names; composite keys, references to the same table."""
-    metadata = sa.MetaData()
-    sa.Table(
-        "order",
-        metadata,
-        sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("select", sa.String(20)),
-        sa.Column("größe", sa.Numeric(10, 2)),
-        sa.Column("made", sa.Date),
-        sa.Column("seen", sa.DateTime),
-        sa.Column("paid", sa.Boolean),
-        sa.Column("before", sa.Integer, sa.ForeignKey("order.id")),
-    )
-    sa.Table(
-        "the line",
-        metadata,
-        sa.Column("from", sa.Integer, sa.ForeignKey("order.id"), primary_key=True),
-        sa.Column("nr", sa.Integer, primary_key=True),
-        sa.Column('pri"ce', sa.Float),
-        sa.Column("blob", sa.LargeBinary),
-    )
-    sa.Table(
-        "return",
-        metadata,
-        sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("from", sa.Integer),
-        sa.Column("nr", sa.Integer),
-        sa.ForeignKeyConstraint(["from", "nr"], ["the line.from", "the line.nr"]),
-    )
-    sa.Table("empty", metadata, sa.Column("id", sa.Integer, primary_key=True), sa.Column("x", sa.Float))
-    return metadata
-
-
-ROWS = {
-    "order": [
-        {
-            "id": 2,
-            "select": "b",
-            "größe": Decimal("1.25"),
-            "made": date(1970, 1, 2),
-            "seen": None,
-            "paid": True,
-            "before": None,
-        },
-        {
-            "id": 1,
-            "select": "a",
-            "größe": None,
-            "made": None,
-            "seen": datetime(1970, 1, 1, 0, 1),
-            "paid": False,
-            "before": 2,
-        },
-    ],
-    "the line": [
-        {"from": 2, "nr": 1, 'pri"ce': 2.5, "blob": b"\x00"},
-        {"from": 1, "nr": 1, 'pri"ce': 1.5, "blob": None},
-        {"from": 1, "nr": 2, 'pri"ce': None, "blob": None},
-    ],
-    "return": [{"id": 7, "from": 1, "nr": 2}],
-    "empty": [],
-}
-MINE = ["order", "the line", "return", "empty"]
-
-
-@pytest.fixture(autouse=True)
-def _rows_of_empty_tables(monkeypatch):
-    """An insert without rows would insert one of defaults."""
-    monkeypatch.setitem(ROWS, "empty", [{"id": 1, "x": None}])
+# Words of SQL, spaces, dots, quotes and umlauts as names; composite keys, references to the same table.
+SHOP = (
+    """CREATE TABLE "order" (id INTEGER PRIMARY KEY, "select" VARCHAR(20), "größe" NUMERIC(10, 2), made DATE,
+    seen DATETIME, paid BOOLEAN, before INTEGER REFERENCES "order" (id))""",
+    """INSERT INTO "order" VALUES (2, 'b', 1.25, '1970-01-02', NULL, 1, NULL),
+    (1, 'a', NULL, NULL, '1970-01-01 00:01:00.000000', 0, 2)""",
+    """CREATE TABLE "the line" ("from" INTEGER REFERENCES "order" (id), nr INTEGER, "pri""ce" FLOAT, blob BLOB,
+    PRIMARY KEY ("from", nr))""",
+    """INSERT INTO "the line" VALUES (2, 1, 2.5, x'00'), (1, 1, 1.5, NULL), (1, 2, NULL, NULL)""",
+    """CREATE TABLE return (id INTEGER PRIMARY KEY, "from" INTEGER, nr INTEGER,
+    FOREIGN KEY ("from", nr) REFERENCES "the line" ("from", nr))""",
+    "INSERT INTO return VALUES (7, 1, 2)",
+    "CREATE TABLE empty (id INTEGER PRIMARY KEY, x FLOAT)",
+    "INSERT INTO empty VALUES (1, NULL)",
+)
 
 
 def test_values_that_drivers_of_servers_return_become_numbers_and_texts():
@@ -114,8 +60,8 @@ def test_values_that_drivers_of_servers_return_become_numbers_and_texts():
     assert _typed(addresses, column, sa).tolist() == ["10.0.0.1", None, "::1"]
 
 
-def test_keys_types_and_names_are_those_of_the_database(engine):
-    data = R.from_database(engine, target="order.select", tables=MINE)
+def test_keys_types_and_names_are_those_of_the_database(made):
+    data = R.from_database(f"sqlite:///{made(*SHOP)}", target="order.select")
     assert data.y.tolist() == ["a", "b"]
     assert data.example_ids.tolist() == [1, 2]
     facts = decoded_facts(data)
@@ -135,21 +81,17 @@ def test_keys_types_and_names_are_those_of_the_database(engine):
     assert any("the line.blob are left out" in note for note in data.notes)
 
 
-def test_a_database_gives_the_bits_of_its_frames(engine):
-    frames = om.datasets.make_movies(25, random_state=3, as_frames=True)
+def test_a_database_gives_the_bits_of_its_frames(made):
+    frames, url = om.datasets.make_movies(25, random_state=3, as_frames=True), f"sqlite:///{made(*SHOP)}"
     for name, frame in frames.items():
-        frame.to_sql(name, engine, index=False)
-    data = R.from_database(engine, target="movies.genre", tables=list(frames))
+        frame.to_sql(name, url, index=False)
+    data = R.from_database(url, target="movies.genre", tables=list(frames))
     assert data.fingerprint == om.datasets.make_movies(25, random_state=3).fingerprint
     assert any("identifiers inferred" in note for note in data.notes)
 
 
-def test_nothing_is_written(tmp_path):
-    path = tmp_path / "ship.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE a (id INTEGER PRIMARY KEY, y TEXT)")
-        connection.execute("INSERT INTO a VALUES (1, 'k'), (2, 'l')")
-    connection.close()
+def test_nothing_is_written(tmp_path, made):
+    path = made("CREATE TABLE a (id INTEGER PRIMARY KEY, y TEXT)", "INSERT INTO a VALUES (1, 'k'), (2, 'l')")
     before = path.read_bytes(), path.stat().st_mtime_ns
     path.chmod(0o444)
     said = []
@@ -159,7 +101,7 @@ def test_nothing_is_written(tmp_path):
     engine.dispose()
     assert len(R.from_database(f"sqlite:///{path}", target="a.y")) == 2
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["ship.db"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["shop.db"]
     assert all(text.lstrip().split()[0].upper() in ("BEGIN", "SELECT", "PRAGMA") for text in said)
     assert "SELECT a.id, a.y \nFROM a" in said
 
@@ -202,12 +144,9 @@ def test_a_locked_database_is_a_clear_error(tmp_path):
     locker.close()
 
 
-def test_a_database_that_is_cut_off_in_mid_read_gives_no_partial_data(tmp_path):
-    path = tmp_path / "cut.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE a (id INTEGER PRIMARY KEY, t TEXT)")
-        connection.executemany("INSERT INTO a VALUES (?, ?)", [(i, "x" * 200) for i in range(50_000)])
-    connection.close()
+def test_a_database_that_is_cut_off_in_mid_read_gives_no_partial_data(made):
+    rows = ", ".join(f"({i}, '{'x' * 20}')" for i in range(50_000))
+    path = made("CREATE TABLE a (id INTEGER PRIMARY KEY, t TEXT)", f"INSERT INTO a VALUES {rows}")
     engine = sa.create_engine(f"sqlite:///{path}")
 
     @sa.event.listens_for(engine, "after_cursor_execute")
@@ -221,17 +160,14 @@ def test_a_database_that_is_cut_off_in_mid_read_gives_no_partial_data(tmp_path):
     engine.dispose()
 
 
-def test_cells_that_are_not_of_their_type(tmp_path):
-    path = tmp_path / "odd.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE a (id INTEGER PRIMARY KEY, day DATE, mixed INTEGER, big BIGINT)")
-        connection.execute("INSERT INTO a VALUES (1, '2020-01-01', 5, 1), (2, '2020-01-02', 'many', NULL)")
-    connection.close()
+def test_cells_that_are_not_of_their_type(made):
+    path = made(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, day DATE, mixed INTEGER, big BIGINT)",
+        "INSERT INTO a VALUES (1, '2020-01-01', 5, 1), (2, '2020-01-02', 'many', NULL)",
+    )
     data = R.from_database(f"sqlite:///{path}", target="a")
     assert decoded_facts(data)["a_mixed"] == [(1, "5"), (2, "many")]
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO a VALUES (3, 'tomorrow', 1, 1)")
-    connection.close()
+    made("INSERT INTO a VALUES (3, 'tomorrow', 1, 1)")
     with pytest.raises(DataError, match="cannot be read: ValueError"):
         R.from_database(f"sqlite:///{path}", target="a")
 
@@ -251,15 +187,11 @@ def test_what_is_no_database(source, error, message):
     assert "secret" not in str(caught.value)
 
 
-def test_a_database_without_tables_and_unknown_tables(tmp_path):
-    path = tmp_path / "empty.db"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
-    connection.commit()
+def test_a_database_without_tables_and_unknown_tables(made):
+    path = made("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
     with pytest.raises(DataError, match=r"no table 'order' \(did you mean 'orders'\?\)"):
         R.from_database(f"sqlite:///{path}", target="orders", tables=["order"])
-    connection.execute("DROP TABLE orders")
-    connection.close()
+    made("DROP TABLE orders")
     with pytest.raises(DataError, match="has no tables"):
         R.from_database(f"sqlite:///{path}", target="orders")
 
@@ -270,15 +202,11 @@ def test_without_sqlalchemy_the_message_says_what_to_install(monkeypatch):
         R.from_database("sqlite://", target="a.b")
 
 
-def test_a_column_that_refers_to_two_tables(tmp_path):
-    path = tmp_path / "two.db"
-    with sqlite3.connect(path) as connection:
-        for table in "ab":
-            connection.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, x REAL)")
-            connection.execute(f"INSERT INTO {table} VALUES (1, 0.5)")
-        connection.execute("CREATE TABLE c (id INTEGER PRIMARY KEY, of INTEGER REFERENCES a REFERENCES b)")
-        connection.execute("INSERT INTO c VALUES (1, 1)")
-    connection.close()
+def test_a_column_that_refers_to_two_tables(made):
+    tables = "a (id INTEGER PRIMARY KEY, x REAL)", "b (id INTEGER PRIMARY KEY, x REAL)"
+    linked = "c (id INTEGER PRIMARY KEY, of INTEGER REFERENCES a REFERENCES b)"
+    rows = "a VALUES (1, 0.5)", "b VALUES (1, 0.5)", "c VALUES (1, 1)"
+    path = made(*(f"CREATE TABLE {table}" for table in (*tables, linked)), *(f"INSERT INTO {row}" for row in rows))
     data = R.from_database(f"sqlite:///{path}", target="c")
     assert data.database.relations["c_of"].components[1].type == "a"
     assert any("c.of refers to a and b: the reference to b is not used" in note for note in data.notes)

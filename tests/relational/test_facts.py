@@ -207,20 +207,22 @@ def test_malformed_settings_are_errors_with_lines(write, text, message):
 
 def test_facts_that_do_not_fit(write):
     facts, target = write("facts.txt", "a(x, red)\n"), write("t.txt", "y(x, 1)\n")
-    with pytest.raises(DataError, match="facts of a have 2 arguments, the settings say 1"):
-        R.from_facts(facts, target, write("s.s", "[Relations]\ny(X, nominal)\na(X)\n"))
-    with pytest.raises(DataError, match="argument 'red', which is not a number"):
-        R.from_facts(facts, target, write("s.s", "[Relations]\ny(X, nominal)\na(X, numeric)\n"))
-    with pytest.raises(DataError, match="holds facts of no predicate"):
-        R.from_facts(facts, target, write("s.s", "[Relations]\nz(X, nominal)\na(X, nominal)\n"))
-    with pytest.raises(DataError, match="y has one argument: the last is the value"):
-        R.from_facts(facts, write("t1.txt", "y(x)\n"))
-    with pytest.raises(DataError, match="a pair of positive and negative facts"):
-        R.from_facts(facts, (target, target, target))
-    with pytest.raises(DataError, match=r"no facts of 'b'"):
-        R.from_facts(facts, target, exclude=["b"])
-    with pytest.raises(DataError, match="there is no file"):
-        R.from_facts(facts.with_name("none.txt"), target)
+    for settings, message in (
+        ("y(X, nominal)\na(X)", "facts of a have 2 arguments, the settings say 1"),
+        ("y(X, nominal, nominal)\na(X, nominal)", "facts of y have 1 argument, the settings say 3"),
+        ("y(X, nominal)\na(X, numeric)", "argument 'red', which is not a number"),
+        ("z(X, nominal)\na(X, nominal)", "holds facts of no predicate"),
+    ):
+        with pytest.raises(DataError, match=message):
+            R.from_facts(facts, target, write("s.s", f"[Relations]\n{settings}\n"))
+    for paths, options, message in (
+        ((facts, write("t1.txt", "y(x)\n")), {}, "y has one argument: the last is the value"),
+        ((facts, (target, target, target)), {}, "a pair of positive and negative facts"),
+        ((facts, target), {"exclude": ["b"]}, "no facts of 'b'"),
+        ((facts.with_name("none.txt"), target), {}, "there is no file"),
+    ):
+        with pytest.raises(DataError, match=message):
+            R.from_facts(*paths, **options)
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=6)

@@ -20,12 +20,7 @@ from omnirank import relational
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.errors import DataError, DataTypeError, DataWarning, ParameterError
-from omnirank.relational import (
-    RelationalBoosting,
-    RelationalDataset,
-    RelationalForest,
-    RelationalTree,
-)
+from omnirank.relational import RelationalBoosting, RelationalDataset, RelationalForest, RelationalTree
 from omnirank.relational.candidates import Bias
 from omnirank.relational.evaluation import feature_columns
 from omnirank.relational.growing import CandidateTables, RelationalConstruction, grow_tree
@@ -259,22 +254,20 @@ def test_a_constant_target_gives_leaves():
 
 
 def test_what_is_refused():
-    with pytest.raises(DataTypeError, match="RelationalDataset"):
-        RelationalTree().fit([[1.0]])
-    with pytest.raises(DataError, match="does not handle multi-label"):
-        RelationalBoosting().fit(one_table(SINGLE["labels"]))
+    for model, data, error, message in (
+        (RelationalTree(), [[1.0]], DataTypeError, "RelationalDataset"),
+        (RelationalBoosting(), one_table(SINGLE["labels"]), DataError, "does not handle multi-label"),
+        (RelationalTree(aggregates="all"), MOVIES, ParameterError, "aggregates"),
+        (RelationalForest("extra-trees"), MOVIES, ParameterError, "ensemble"),
+        (RelationalForest(max_features="some"), MOVIES, ParameterError, "max_features"),
+        (RelationalTree(), replace(MOVIES, target=None), DataError, "needs a target"),
+    ):
+        with pytest.raises(error, match=message):
+            model.fit(data)
     with pytest.raises(NotFittedError):
         RelationalTree().predict(MOVIES)
-    with pytest.raises(ParameterError, match="aggregates"):
-        RelationalTree(aggregates="all").fit(MOVIES)
-    with pytest.raises(ParameterError, match="ensemble"):
-        RelationalForest("extra-trees").fit(MOVIES)
-    with pytest.raises(ParameterError, match="max_features"):
-        RelationalForest(max_features="some").fit(MOVIES)
     with pytest.raises(ParameterError, match="y must not be given"):
         RelationalTree().fit(MOVIES, y=MOVIES.y)
-    with pytest.raises(DataError, match="needs a target"):
-        RelationalTree().fit(replace(MOVIES, target=None))
 
 
 @pytest.mark.parametrize("name", ["RelationalTree", "RelationalForest", "RelationalBoosting", "RelationalRanker"])
@@ -306,9 +299,6 @@ def test_left_out_candidates_are_told_once_per_fit(n_jobs):
 
 
 # -- boosting ----------------------------------------------------------------------------------------
-
-
-MOVIES = om.datasets.make_movies(random_state=0)
 
 
 def written_down(data, columns, n_iterations, shrinkage, chosen, max_depth, seed):
@@ -361,12 +351,9 @@ def selling(seed: int) -> RelationalDataset:
     table = pd.DataFrame(
         {"id": range(n), "rich": np.where(mean > 0, "yes", "no"), "profit": 2 * mean + 0.1 * rng.normal(size=n)}
     )
-    data = RelationalDataset.from_frames(
-        {"shops": table, "sales": sales}, target="shops.rich", exclude=["shops.profit"], keys={"sales.shop_id": "shops"}
-    )
-    return data, RelationalDataset.from_frames(
-        {"shops": table, "sales": sales}, target="shops.profit", exclude=["shops.rich"], keys={"sales.shop_id": "shops"}
-    )
+    given = {"frames": {"shops": table, "sales": sales}, "keys": {"sales.shop_id": "shops"}}
+    targets = ["shops.rich", "shops.profit"]
+    return [RelationalDataset.from_frames(**given, target=one, exclude=[*{*targets} - {one}]) for one in targets]
 
 
 @pytest.mark.slow
