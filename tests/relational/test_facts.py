@@ -273,7 +273,7 @@ def test_public_folders(name, examples):
     folder = public_data() / "relational" / name
     data = R.from_folder(folder)
     assert len(data) == examples
-    assert ("drugs_act" in " ".join(data.notes)) == name.startswith("mutagenesis")
+    assert ("drugs.act" in " ".join(data.notes)) == name.startswith("mutagenesis")
 
 
 # -- settings ----------------------------------------------------------------------------------------
