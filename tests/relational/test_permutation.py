@@ -103,8 +103,10 @@ def test_what_has_no_permutation_score_is_refused():
         RelationalRanker("permutation", by="aggregate", n_trees=2, random_state=0).fit(MOVIES)
 
 
-def test_nothing_to_learn_scores_0():
-    rows = pd.DataFrame({"id": range(10), "x": [1.0] * 10, "y": ["a", "b"] * 5})
-    data = RelationalDataset.from_frames({"rows": rows}, target="rows.y")
+@pytest.mark.filterwarnings("ignore:.*every prediction will be the same")
+@pytest.mark.parametrize("target", ["rows.y", ["rows.same", "rows.too"]])
+def test_nothing_to_learn_scores_0(target):
+    rows = pd.DataFrame({"id": range(10), "x": [1.0] * 10, "y": ["a", "b"] * 5, "same": 1.5, "too": 2.5})
+    data = RelationalDataset.from_frames({"rows": rows}, target=target)
     found = RelationalRanker("permutation", n_trees=3, random_state=0).fit(data)
     assert (found.ranking_.scores == 0).all()

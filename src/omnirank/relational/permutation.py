@@ -149,4 +149,5 @@ class PermutationScores:
         known = ~np.isnan(squares) * self.weight[rows, None]
         means = np.nansum(squares * known, axis=0) / np.maximum(known.sum(axis=0), np.finfo(float).tiny)
         spread = np.bincount(columns.variable, columns.variance)
-        return float(np.mean((np.bincount(columns.variable, means) / np.where(spread > 0, spread, 1.0))[spread > 0]))
+        relative = np.bincount(columns.variable, means)[spread > 0] / spread[spread > 0]
+        return float(relative.sum() / max(1, len(relative)))  # of constant targets alone: 0
