@@ -37,6 +37,8 @@ def f(n: "int < 3", rows, k=7):
         total += 2
     for block in range(0, n, _BLOCK_ROWS):
         pass
+    if n > _MOST:
+        clip(n, k, n)
     return total
 '''
 
@@ -70,6 +72,7 @@ def test_mistakes_are_made_where_results_are_computed():
         "9 n -> (n - 1)",
         "10 total += 2 -> pass",
         "10 2 -> 3",
+        "13 n > _MOST -> (n <= _MOST)",
     ]
 
 

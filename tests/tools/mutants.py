@@ -73,25 +73,15 @@ EQUIVALENT = {
         "no error cures the same as itself in another way"
     ),
     "data/resampling.py: of_column = _mixed(numbers.astype(np.uint64)) | np.uint64(2)": "any factors do that differ",
-    "data/resampling.py: return groups if (gammainc(_pairs(groups), chance) <= _SURPRISING) else None": (
-        "a computed probability is not exactly this"
-    ),
     "ensembles/supervision.py: if settled is None or settled.level < 2:": "level 1 does not read features' weights",
     "evaluation/redundancy.py: if (n < max_examples):": "of just so many, all are taken, in order",
     "evaluation/redundancy.py: sensible = (spread > _NO_SPREAD * n) & ((n >= n_levels)) & (n_levels > 1) & "
     "_enough(n, len(b.ranks))": "0 / 0 where each row has a level of its own: no association either",
     "evaluation/statistics.py: reached = -2": "every method ends a run after -1",
-    "measures/table.py: return (frequencies > threshold - EQUAL)": "the limit lies where rounding ends",
-    "neighbors/cells.py: if (_STORED_COST * (per_column ** 2).sum() <= float(table.n_rows) ** 2 * table.n_columns):": (
-        "both ways give the same neighbours"
-    ),
     "neighbors/weighted.py: known, several = ~np.isnan(ranges.span), (n_levels >= 1)": (
         "the cells of a feature of one level are as far from each other as those of none"
     ),
-    "rankers/agnos.py: if (len(values) >= _MOST_EXAMPLES):": "of just so many, all are taken, in order",
     "trees/kernels/candidates.py: best[0] = impurity * ((n) * ROUNDING)": "ROUNDING is generous, too",
-    "trees/kernels/candidates.py: if (gain < best[0] * (1.0 + TIE)) and (test[FEATURE] < 0 or priority <= "
-    "np.uint64(test[PRIORITY])):": "a computed gain is not exactly this",
     "trees/kernels/order.py: return n_known if (n_known > 0 or key[0] != key[n_known - 1]) else 0": (
         "no threshold lies between equal values"
     ),

@@ -12,6 +12,10 @@ _FLIPPED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
+# Beside a limit that has a name in capitals, an order is turned round: whether a computed number that just reaches a
+# tolerance, or one example more, counts as beyond it makes no difference that anybody has promised.
+_TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
+_LIMIT = re.compile(r"(?!.*EXACT)_?[A-Z][A-Z0-9_]{2,}")
 _TERMS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 # Calls whose first two arguments may change places without effect; another stream of random numbers is as good.
 _SYMMETRIC = {
@@ -107,8 +111,9 @@ def _walk(node: ast.AST, function: str) -> Iterator[tuple[ast.expr | ast.stmt, s
 def _mistakes(node: ast.expr | ast.stmt) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
     match node:
         case ast.Compare():
+            flipped = _FLIPPED | _TURNED if any(map(_has_limit, (node.left, *node.comparators))) else _FLIPPED
             for i, operator in enumerate(node.ops):
-                ops = [*node.ops[:i], _FLIPPED[type(operator)](), *node.ops[i + 1 :]]
+                ops = [*node.ops[:i], flipped[type(operator)](), *node.ops[i + 1 :]]
                 yield node, "comparison", _text(ast.Compare(node.left, ops, node.comparators))
         case ast.BoolOp():
             yield node, "and/or", _text(ast.BoolOp(_FLIPPED[type(node.op)](), node.values))
@@ -129,13 +134,20 @@ def _mistakes(node: ast.expr | ast.stmt) -> Iterator[tuple[ast.expr | ast.stmt, 
                 bound = node.args[min(1, len(node.args) - 1)]
                 yield bound, "bound", _text(ast.BinOp(bound, ast.Sub(), ast.Constant(1)))
             first, second = (*node.args, None, None)[:2]
-            if second is None or _name(node.func) in _SYMMETRIC or ast.dump(first) == ast.dump(second):
+            is_clip = _name(node.func) == "clip" and len(node.args) == 3  # lower and upper ends beside the value
+            if second is None or is_clip or _name(node.func) in _SYMMETRIC or ast.dump(first) == ast.dump(second):
                 return
             if not any(isinstance(argument, ast.Starred) for argument in (first, second)):
                 yield node, "swapped", _text(ast.Call(node.func, [second, first, *node.args[2:]], node.keywords))
         case ast.If() | ast.IfExp():
             if not isinstance(node.test, ast.Compare):
                 yield node.test, "negated", _text(ast.UnaryOp(ast.Not(), node.test))
+
+
+def _has_limit(node: ast.AST) -> bool:
+    if isinstance(node, ast.Subscript):  # names of columns
+        return False
+    return bool(_LIMIT.fullmatch(_name(node))) or any(map(_has_limit, ast.iter_child_nodes(node)))
 
 
 def _text(node: ast.expr) -> str:

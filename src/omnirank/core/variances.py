@@ -116,7 +116,7 @@ def _variance(cells: np.ndarray, weight: np.ndarray) -> float:
     if not known.all():
         cells, weight = cells[known], weight[known]
     # A constant column has variance 0 exactly, though its mean may be rounded.
-    if not len(cells) or (cells == cells[0]).all():
+    if (cells == cells[:1]).all():
         return 0.0
     mean = weight @ cells / weight.sum()
     return float(weight @ (cells - mean) ** 2 / weight.sum())

@@ -49,7 +49,7 @@ GROWING = {
 }
 _NO_LIMIT = 2**31 - 1
 # Most features that have more than two values show them in so many cells.
-_LOOKED_AT = 64
+_CELLS_AHEAD = 64
 # Least weight of a leaf beside a mean weight of 1: kernels let it be missed by 1e-9, and a leaf of less could weigh
 # nothing but the rounding of sums.
 _LEAST_LEAF = 2e-9
@@ -183,7 +183,7 @@ def mostly_binary(table: Table) -> bool:
 
 
 def _two_values(cells: np.ndarray) -> bool:
-    first = cells[:_LOOKED_AT]
+    first = cells[:_CELLS_AHEAD]
     if len(np.unique(first[~np.isnan(first)])) > 2:
         return False
     known = cells[~np.isnan(cells)]

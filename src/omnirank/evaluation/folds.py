@@ -500,7 +500,7 @@ def _spread_labels(relevant: Any, n_folds: int, rng: np.random.Generator) -> np.
         left[labels] -= 1
 
     while (left > 0).any():
-        label = int(np.argmin(np.where(left > 0, left, n_examples + 1)))
+        label = int(np.argmin(np.where(left > 0, left, np.inf)))
         members = relevant.indices[relevant.indptr[label] : relevant.indptr[label + 1]]
         for row in members[fold_of[members] < 0].tolist():
             put(row, _neediest(wanted[label], room, rng))

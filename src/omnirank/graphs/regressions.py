@@ -262,9 +262,21 @@ def nonnegative_fit(
         F = F * (gamma * F) / np.maximum(along + alpha * rest + gamma * F @ (F.T @ F), _TINY)
         F = F / np.sqrt(np.maximum(np.einsum("ij,ij->j", F, F), _TINY))
         objectives.append(_objective(F, W, values, affinity, degree, alpha, beta))
-        if step and abs(objectives[-1] - objectives[-2]) <= tol * abs(objectives[-1]):
+        if _have_settled(objectives, tol):
             return Fit(W, step + 1, True, objectives)
     return Fit(W, max_iter, False, objectives)
+
+
+def _have_settled(objectives: list[float], tol: float) -> bool:
+    """Whether the last objective differs from the one before by this share of it at most.
+
+    Examples
+    --------
+    >>> from omnirank.graphs.regressions import _have_settled
+    >>> _have_settled([2.0], 1.0), _have_settled([3.0, 2.0], 0.5), _have_settled([3.0, 2.0], 0.4)
+    (False, True, False)
+    """
+    return len(objectives) > 1 and abs(objectives[-1] - objectives[-2]) <= tol * abs(objectives[-1])
 
 
 def _objective(
@@ -348,7 +360,7 @@ def discriminative_fit(scatter: np.ndarray, n_vectors: int, gamma: float, max_it
         W = linalg.eigh(scatter + np.diag(gamma * penalty), subset_by_index=[0, n_vectors - 1])[1]
         penalty = reweighted(W)
         objectives.append(float(np.sum(W * (scatter @ W))) + gamma * float(row_norms(W).sum()))
-        if step and abs(objectives[-1] - objectives[-2]) <= tol * abs(objectives[-1]):
+        if _have_settled(objectives, tol):
             return Fit(W, step + 1, True, objectives)
     return Fit(W, max_iter, False, objectives)
 

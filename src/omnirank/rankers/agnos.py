@@ -142,6 +142,16 @@ class AgnosRanker(BaseRanker):
 
 
 def _has_converged(losses: np.ndarray, tolerance: float) -> bool:
+    """Whether the mean loss of the second half is lower than that of the first one by this share of it at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.rankers.agnos import _WINDOW, _has_converged
+    >>> losses = np.repeat([4.0, 3.0], _WINDOW)
+    >>> _has_converged(losses, 0.25), _has_converged(losses, 0.24)
+    (True, False)
+    """
     before, now = losses[:_WINDOW].mean(), losses[_WINDOW:].mean()
     return bool(before - now <= tolerance * abs(before))
 

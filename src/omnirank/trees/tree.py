@@ -225,7 +225,7 @@ def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         middle = low + (high - low) / 2
         middle = np.where(np.isinf(middle), low / 2 + high / 2, middle)  # the difference of numbers may be infinite
-    threshold = np.where((middle >= low) & (middle < high), middle, low).astype(np.float64)
+    threshold = np.where(middle < high, np.maximum(middle, low), low).astype(np.float64)
     return np.where(high == np.inf, np.where(low == -np.inf, 0.0, MOST), np.maximum(threshold, -MOST))
 
 
