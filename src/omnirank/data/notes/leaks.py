@@ -88,10 +88,7 @@ def _most_frequent(target: Target, most: int) -> np.ndarray:
     """Numbers of the variables to be looked at."""
     if not target.is_labels or target.n_targets <= most:
         return np.arange(min(target.n_targets, most))
-    if target.is_sparse:
-        counts = np.bincount(target.values.indices, minlength=target.n_targets)
-    else:
-        counts = np.nansum(target.values, axis=0)
+    counts = (target.values > 0).sum(axis=0)
     return np.sort(np.argsort(-counts, kind="stable")[:most])
 
 
