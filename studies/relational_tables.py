@@ -70,4 +70,18 @@ def relational_ties() -> str:
     return markdown(["set, ties", "shuffled candidates (largest of 3)", "another seed"], rows)
 
 
-TABLES = [relational_accuracies, relational_folds, relational_conventions, relational_ties]
+def relational_left_out() -> str:
+    """Correlations of scores with what is lost without a relation: means over seeds and halves."""
+    scores = ("Genie3", "unbiased", "permutation")
+    measured = [f"{score}, {of}" for of in ("rank", "Pearson") for score in scores]
+    columns = ["set", "seed", "half", *measured, "relations", *scores, "refits"]
+    found = pd.read_csv(HERE / "results" / "relational_left_out.csv", names=columns).groupby("set", sort=False)
+    means, errors, n = found[measured].mean(), found[measured].sem(), found.size()
+    rows = [
+        [f"{name} ({n[name]})", *(f"{m:.2f} ± {e:.2f}" for m, e in zip(means.loc[name], errors.loc[name], strict=True))]
+        for name in means.index
+    ]
+    return markdown(["set", *measured], rows)
+
+
+TABLES = [relational_accuracies, relational_folds, relational_conventions, relational_ties, relational_left_out]

@@ -13,6 +13,7 @@ import argparse
 import re
 import time
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,7 @@ def by_conventions(facts: Path) -> pd.DataFrame:
     fresh = {n: [tuple("new" if w == "any" else w for w in m) for m in ways] for n, ways in data.modes.items()}
     changes = {
         "all as recorded": {}, "ties: shared": {"tie_break": "share"}, "ties: random": {"tie_break": "random"},
+        "order: shuffled": {"shuffled": 1},
         "new is never known": {"modes": fresh},
         "credit: new part only": {"share": "new"}, "paths of four steps": {"max_path_length": 4},
         "training without the tested": {"clean": True},
@@ -109,11 +111,12 @@ def by_conventions(facts: Path) -> pd.DataFrame:
     for name, change in changes.items():
         given = theirs | change
         folds = read_folds(facts / "uwcse.folds", data.example_ids) if given.pop("clean", False) else None
+        order = Shuffled(given.pop("shuffled")) if "shuffled" in given else nullcontext()
         found = []
         for i, fold in enumerate(folds or published(facts, "uwcse", data)):
-            ranking = (
-                RelationalRanker("genie3", n_trees=TREES, random_state=i, **given).fit(data.take(fold.train)).ranking_
-            )
+            ranker = RelationalRanker("genie3", n_trees=TREES, random_state=i, **given)
+            with order:
+                ranking = ranker.fit(data.take(fold.train)).ranking_
             known = recorded(facts, i)
             found.append([ranking.scores, [known.get(relation, 0.0) for relation in ranking.names]])
         scores = np.array(found)
