@@ -195,17 +195,13 @@ def credit_at_root(
 def credit_with_null(plan: GrowingPlan, described: DescribedParts, options: ScoreOptions, n_places: int) -> RootCredit:
     """Return the credit at the root with its null; where groups are given, or columns large, with what groups add."""
     rows = OrderedRows(plan.dataset.features, kept=True)
-    credit = credit_at_root(plan, described, options, rows=rows)
     given = plan.groups is not None and plan.dataset.given_groups is not None
     n_cells = sum(len(part.owner) for part in described.tested) * plan.n_examples
+    summed = given or n_cells > _MOST_CELLS / 2  # where other samples of the data may have no null
+    credit = credit_at_root(plan, described, options, n_places if summed else 0, rows)
     if given or n_cells > _MOST_CELLS:
-        credit = credit._replace(null=np.full((5, len(credit.row)), np.nan))
-    else:
-        credit = credit._replace(null=_null_at_root(plan, described, credit.row, rows))
-    if given or n_cells > _MOST_CELLS / 2:  # where other samples of the data may have no null
-        sums = credit_at_root(plan, described, options, n_places, rows)
-        credit = credit._replace(by_example=sums.by_example, of_themselves=sums.of_themselves)
-    return credit
+        return credit._replace(null=np.full((5, len(credit.row)), np.nan))
+    return credit._replace(null=_null_at_root(plan, described, credit.row, rows))
 
 
 def _null_at_root(plan: GrowingPlan, described: DescribedParts, credit: np.ndarray, rows: OrderedRows) -> np.ndarray:
