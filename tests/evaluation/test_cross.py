@@ -20,7 +20,7 @@ from omnirank.evaluation.cross import (
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.folds import Fold, make_folds, read_folds
 from omnirank.plots import plot_curves
-from omnirank.relational import RelationalRanker, RelationalTree
+from omnirank.relational import RelationalDataset, RelationalRanker, RelationalTree
 from omnirank.testing import tiny_dataset
 
 
@@ -248,6 +248,15 @@ def test_groups_stay_in_one_fold():
     of = dict(zip(MOVIES.example_ids.tolist(), groups.tolist(), strict=True))
     part = found.predictions[found.predictions["model"] == "tree"]
     assert part.groupby(part["example"].map(of))["fold"].nunique().max() == 1
+
+
+def test_label_sets_are_predicted_label_by_label():
+    sets = [{"a"} if i % 3 else {"a", "b", "c"} for i in range(12)]
+    rows = pd.DataFrame({"id": range(12), "x": np.arange(12) % 3, "y": sets})
+    data = RelationalDataset.from_frames({"rows": rows}, target="rows.y", types={"rows.x": "numeric"})
+    found = evaluate_relational({"tree": RelationalTree(random_state=0)}, data, n_folds=2, random_state=0).predictions
+    truth = found[found["model"] == "tree"].set_index("example")["truth.b"]
+    assert truth.sort_index().tolist() == ["b" in own for own in sets]
 
 
 @pytest.mark.slow

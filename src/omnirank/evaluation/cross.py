@@ -18,7 +18,7 @@ from omnirank.core.types import ArrayLike, PathLike, RandomState
 from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import warn_about
-from omnirank.data.table import Table
+from omnirank.data.table import Table, is_sparse
 from omnirank.evaluation.alignment import RankingLike, aligned_targets, ranking_of_data
 from omnirank.evaluation.evaluate import candidate_count, evaluate_counts, measured
 from omnirank.evaluation.folds import Fold, make_folds, read_folds
@@ -416,11 +416,11 @@ def _predictions(fold: str, name: str, model: Any, parts: FoldParts) -> pd.DataF
     """What a model predicts for the test examples of a fold."""
     import pandas as pd
 
-    test, train = parts.test, parts.train
-    columns = get_task(train.task).columns(train.target, train.hierarchy)
-    predicted = get_task(train.task).predict(model.predict_means(test), columns, 0.5)
+    test, task = parts.test, get_task(parts.train.task)
+    predicted = task.predict(model.predict_means(test), task.columns(parts.train.target, parts.train.hierarchy), 0.5)
     parted = [pd.DataFrame({"fold": fold, "model": name, "example": list(test.example_ids)})]
-    for what, cells in (("truth", pd.DataFrame(test.y)), ("predicted", pd.DataFrame(predicted))):
+    for what, values in (("truth", test.y), ("predicted", predicted)):
+        cells = pd.DataFrame(values.toarray() if is_sparse(values) else values)
         several = cells.shape[1] > 1
         parted.append(cells.set_axis([f"{what}.{t}" for t in test.target_names] if several else [what], axis=1))
     return pd.concat(parted, axis=1)
