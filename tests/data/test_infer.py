@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import check_target, infer_task, target_from
+from omnirank.data.infer import check_target, infer_task, read_target, target_from
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, is_unsupervised, task_named, task_target
@@ -98,7 +98,7 @@ def test_task_auto_of_declared_columns_numeric_stays_a_number(columns, levels, t
     names = [f"t{i}" for i in range(len(columns))]
     table = Table.from_columns(names, [np.array(column) for column in columns], levels)
     assert infer_task(table, declared=True) == task
-    assert target_from(table, declared=True)[1] == task
+    assert read_target(table, declared=True).task == task
 
 
 def test_none_nan_and_na_are_unlabelled():
@@ -316,7 +316,7 @@ def test_labels_in_every_writing_are_the_same_target():
 def test_sparse_nominal_labels_whose_domain_starts_with_one():
     codes = sparse.csc_array(np.array([[0.0, 1.0, 0.0], [NAN, 0.0, 0.0]]))
     table = Table.from_sparse(codes, ["u", "v", "w"], [("1", "0"), ("0", "1"), ("0", "1")])
-    target, task = target_from(table, declared=True)
+    target, task, _ = read_target(table, declared=True)
     assert task == "multi-label"
     np.testing.assert_array_equal(target.dense(), [[1, 1, 0], [NAN, 0, 0]])
 

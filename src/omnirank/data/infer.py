@@ -23,11 +23,7 @@ _BINARY_DOMAINS = ({0, 1}, {"0", "1"})
 
 
 def target_from(
-    y: TargetLike | None,
-    task: str = "auto",
-    hierarchy: Hierarchy | None = None,
-    names: Sequence[str] | None = None,
-    declared: bool = False,
+    y: TargetLike | None, task: str = "auto", hierarchy: Hierarchy | None = None, names: Sequence[str] | None = None
 ) -> tuple[Target | None, str]:
     """Return the target in y and its task.
 
@@ -44,8 +40,6 @@ def target_from(
         are put in the order of its labels.
     names : sequence of str, optional
         Names of the target variables.
-    declared : bool
-        Whether numeric columns were declared as such (ARFF): then integers stay numbers.
 
     Examples
     --------
@@ -54,7 +48,7 @@ def target_from(
     >>> task, target.levels
     ('classification', ((0, 1, 2),))
     """
-    return read_target(y, task, hierarchy, names, declared)[:2]
+    return read_target(y, task, hierarchy, names)[:2]
 
 
 class FoundTarget(NamedTuple):
@@ -77,8 +71,10 @@ def read_target(
 
     Parameters
     ----------
-    y, task, hierarchy, names, declared
+    y, task, hierarchy, names
         As in :func:`target_from`.
+    declared : bool
+        Whether numeric columns were declared as such (ARFF): then integers stay numbers.
     integers : bool
         Whether a y that is a Table, which does not record it, holds numbers that were written as integers.
 

@@ -27,10 +27,9 @@ from omnirank.data.header import separator_of
 from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
 from omnirank.data.parquet import read_parquet
-from omnirank.data.roles import assign_roles, dataset_from, with_nominal
+from omnirank.data.roles import ROLES, assign_roles, dataset_from, with_nominal
 from omnirank.data.task_registry import is_unsupervised
 
-_ROLES = ("target", "features", "key", "ignore")
 _ANNOTATED = ".h5ad"
 # Settings that are looked for one after the other.
 _MOST_FAULTS = 10
@@ -43,7 +42,7 @@ class Reader(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-_TEXT = (*TextFormat.__dataclass_fields__, "nominal", *_ROLES)
+_TEXT = (*TextFormat.__dataclass_fields__, "nominal", *ROLES)
 _ARFF = Reader(read_arff, ("hierarchy_kind", "hierarchy_separator", "duplicates", "encoding"))
 DELIMITED = Reader(read_delimited, _TEXT)
 _SHEET = Reader(read_sheet, ("sheet", *(option for option in _TEXT if option not in ("separator", "encoding"))))
@@ -59,7 +58,7 @@ READERS = {
     ".s": Reader(read_clus, ("encoding",)),
 }
 # Arguments of `load` that say how a file is read; a reader that does not take one refuses it.
-_READING = {option for reader in READERS.values() for option in reader.options} - {*_ROLES, "nominal"}
+_READING = {option for reader in READERS.values() for option in reader.options} - {*ROLES, "nominal"}
 # Endings of files that are no tables, and what to do with them.
 _NO_DATA = {
     ".json": "data are not read from JSON; a ranking is read by om.Ranking.load, omnirank report and compare-rankings",
@@ -222,12 +221,12 @@ def _loaded(path: Path, given: dict[str, Any], source: Any) -> Dataset:
     options = {option: chosen[option] for option in reader.options} | ({} if source is None else {"source": source})
     content = with_nominal(reader.read(path, **options), given["nominal"])
     if content.roles is not None:
-        if any(given[role] is not None for role in (*_ROLES, "labels")):
+        if any(given[role] is not None for role in (*ROLES, "labels")):
             raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
         roles = content.roles(content)
     else:
         content = _marked_by_xml(content, labels, given["target"])
-        roles = assign_roles(content, **{role: given[role] for role in (*_ROLES, "strings")})
+        roles = assign_roles(content, given, given["strings"])
         if not roles.target and not is_unsupervised(task):
             roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
     data = dataset_from(content, roles, task=task, name=given["name"])
@@ -251,7 +250,7 @@ def _group_numbers(content: Content, groups: ColumnChoice) -> np.ndarray:
 
 def _of_annotated(given: dict[str, Any], name: str) -> dict[str, Any]:
     """The arguments of `load` that AnnData take; an error about others."""
-    taken = (*_ROLES, "groups", "nominal", "duplicates", "task", "name")
+    taken = (*ROLES, "groups", "nominal", "duplicates", "task", "name")
     for option in _options(given):
         if option not in taken:
             raise ParameterError(f"{option} is not for AnnData: leave it out")

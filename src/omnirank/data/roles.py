@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import check, choice
@@ -18,6 +19,8 @@ from omnirank.data.notes import Remarks
 from omnirank.data.table import Table, refuse_rounded
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target
 
+ROLES = ("target", "features", "key", "ignore")
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -29,25 +32,17 @@ class Roles:
     notes: tuple[str, ...] = ()
 
 
-def assign_roles(
-    content: Content,
-    *,
-    target: ColumnChoice | None = None,
-    features: ColumnChoice | None = None,
-    key: ColumnChoice | None = None,
-    ignore: ColumnChoice | None = None,
-    strings: str = "error",
-) -> Roles:
-    """Return the role of each column; a column with two roles is an error.
+def assign_roles(content: Content, choices: Mapping[str, Any], strings: str = "error") -> Roles:
+    """Return the role of each column by the choices of target, features, key and ignore; two roles are an error.
 
     Without ``target``, the columns that the file marks are the target. Without ``features``, all columns without
     another role are features. String columns are an error, or dropped with a note.
     """
     check("strings", strings, choice("error", "drop"))
     names = content.names
-    given = {"target": target, "features": features, "key": key, "ignore": ignore}
+    given = {role: choices.get(role) for role in ROLES}
     chosen = {role: [] if c is None else choose_columns(c, names, role) for role, c in given.items()}
-    if target is None:
+    if given["target"] is None:
         taken = {i for role in chosen.values() for i in role}
         marked = choose_columns([*content.target], names, "target") if content.target else []
         chosen["target"] = [i for i in marked if i not in taken]
@@ -60,7 +55,7 @@ def assign_roles(
     if not chosen["target"]:
         named = f"the task is clustering; {setting('target')} names one"
         notes.append(f"no target was named and the file marks none: {named}")
-    order = content.label_order if target is None and len(chosen["target"]) == len(content.target) else None
+    order = content.label_order if given["target"] is None and len(chosen["target"]) == len(content.target) else None
     return Roles(tuple(chosen["target"]), tuple(kept), order, tuple(notes))
 
 

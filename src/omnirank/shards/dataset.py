@@ -416,7 +416,7 @@ def open_shards(
     [2, 2, 2]
     """
     parts = ShardSource(source, nominal, max_memory)
-    content, roles = _roles(parts, target, features, key, ignore)
+    content, roles = _roles(parts, target=target, features=features, key=key, ignore=ignore)
     used = [content.names[i] for i in (*roles.features, *roles.target)]
     targets = [content.names[i] for i in roles.target]
     summary = summary_of(parts, used, targets)
@@ -432,13 +432,7 @@ def open_shards(
     return ShardedDataset(parts, like, summary, scratch)
 
 
-def _roles(
-    parts: ShardSource,
-    target: ColumnChoice | None,
-    features: ColumnChoice | None,
-    key: ColumnChoice | None,
-    ignore: ColumnChoice | None,
-) -> tuple[Content, Roles]:
+def _roles(parts: ShardSource, **choices: ColumnChoice | None) -> tuple[Content, Roles]:
     columns = parts.columns
     facts = noted_facts(parts.parts[0], columns.names)[0]
     kinds = [
@@ -455,7 +449,7 @@ def _roles(
         notes=(INDEX_NOTE,) if any(index_columns(part) for part in parts.parts) else (),
         **facts,
     )
-    return content, assign_roles(content, target=target, features=features, key=key, ignore=ignore)
+    return content, assign_roles(content, choices)
 
 
 def _name_of(source: Any) -> str:
