@@ -175,8 +175,7 @@ class _Report:
         if self.comparison is not None:
             markdown.append(self.comparison.to_markdown())
             latex.append(self.comparison.to_latex())
-            write_text(frame_csv(self.comparison.to_frame()), folder / f"{self.stem}-ranks.csv")
-            _draw(self.comparison.plot(), folder, f"{self.stem}-ranks")
+            _draw(self.comparison.plot(), folder, f"{self.stem}-ranks", values=self.comparison.to_frame())
             write_text(frame_csv(self.comparison.against()), folder / f"{self.stem}-against.csv")
             self._draw_differences(folder)
             self._draw_grids(over, folder)

@@ -135,7 +135,7 @@ def load(
     task : str
         The task, or "auto" to infer it; "clustering" sets the target aside.
     header : {"auto", True, False} or int
-        Whether delimited text or a sheet starts with a row of names, see :func:`omnirank.data.csv.read_delimited`. A
+        Whether delimited text or a sheet starts with a row of names, see :class:`omnirank.data.csv.TextFormat`. A
         number says in how many rows the names stand: groups above them, or units below.
     separator : str, optional
         The character between cells of delimited text; by default that of the ending.

@@ -187,19 +187,20 @@ class Rows:
         if " " in text or "{" in text or any(line.count(",") != n - 1 for line in lines):
             raise ValueError
         frame = _plain_cells(text, ",", [float if kind == "numeric" else object for kind in self._kinds])
-        if frame.isna().to_numpy().sum() != text.count("?"):
+        numeric = [i for i, kind in enumerate(self._kinds) if kind == "numeric"]
+        numbers = _exact(frame[numeric].to_numpy(np.float64)).T
+        columns, n_missing = dict(zip(numeric, numbers, strict=True)), np.isnan(numbers).sum()
+        for i in set(range(n)).difference(numeric):
+            codes, known = pd.factorize(frame[i])
+            texts = [*known.tolist(), None]
+            if "" in texts:
+                raise ValueError
+            values = map(self._readers[i], texts)
+            columns[i] = np.fromiter(values, _TYPES.get(self._kinds[i], object), len(texts))[codes]
+            n_missing += (codes < 0).sum()
+        if n_missing != text.count("?"):
             raise ValueError
-        self._add_dense([self._plain_column(frame[i], i) for i in range(n)])
-
-    def _plain_column(self, cells: pd.Series, i: int) -> np.ndarray:
-        kind = self._kinds[i]
-        if kind == "numeric":
-            return _exact(cells.to_numpy())
-        codes, texts = pd.factorize(cells)
-        if "" in texts:
-            raise ValueError
-        values = (self._readers[i](text) for text in (*texts, None))
-        return np.fromiter(values, _TYPES.get(kind, object), len(texts) + 1)[codes]
+        self._add_dense(columns)
 
     def _add_plain_sparse(self, text: str, lines: list[str]) -> None:
         odd = any(line[0] != "{" or line.find("}") != len(line) - 1 for line in lines)
@@ -229,7 +230,7 @@ class Rows:
 
     # -- dense rows -----------------------------------------------------------------------------------
 
-    def _add_dense(self, columns: Sequence[Any]) -> None:
+    def _add_dense(self, columns: Any) -> None:
         for i, cells in self._beside.items():
             cells += list(columns[i])
         chosen, n = ((self.numbers, np.float64), (self.nominals, np.int32)), len(columns[0])
