@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -16,19 +14,15 @@ from omnirank.graphs.affinity import neighbor_edges, smallest_pairs
 from omnirank.graphs.regressions import cluster_indicators, embedding, ridge, sparse_fits
 from omnirank.rankers import MCFSRanker, NDFSRanker, SFSSRanker, UDFSRanker
 from reference import graphs_scores as reference
-from reference.graphs_cases import LAYOUTS, features
+from reference.graphs_cases import LAYOUTS, features, graph_case
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [1, 2])
 def test_mcfs_is_its_formula(layout, d):
-    frame, given = features(layout, 3)
-    columns, owner = reference.columns_of(frame)
-    width = reference.quantile_of_distances(columns, 0.5)
-    S = reference.neighbor_affinity(columns, 6, lambda x: math.exp(-x / width))
-    scores = reference.mcfs(columns, S, 2, d)
-    expected = reference.by_feature(columns, owner, reference.effects(columns, scores), frame.shape[1])
+    given, columns, S, importances = graph_case(layout, 6)
     ranker = MCFSRanker(n_clusters=2, n_coefficients=d, n_neighbors=6).fit(given)
+    expected = importances(reference.mcfs(columns, S, 2, d))
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-8)
     assert np.count_nonzero(ranker.feature_importances_) <= 2 * d
 
@@ -107,13 +101,9 @@ def test_a_kernel_that_is_too_narrow_is_refused_and_isolated_examples_have_no_sa
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("weights", [(1.0, 1.0, 1e9), (2.0, 0.5, 1e6)])
 def test_ndfs_is_its_formula(layout, weights):
-    frame, given = features(layout, 3)
-    columns, owner = reference.columns_of(frame)
-    width = reference.quantile_of_distances(columns, 0.5)
-    S = reference.neighbor_affinity(columns, 5, lambda x: math.exp(-x / width))
+    given, columns, S, importances = graph_case(layout, 5)
     start = cluster_indicators(np.array(columns).T, 3, int(stream(4, 0).integers(2**31)))
-    scores = reference.ndfs(columns, S, start, *weights, 1e-4)
-    expected = reference.by_feature(columns, owner, reference.effects(columns, scores), frame.shape[1])
+    expected = importances(reference.ndfs(columns, S, start, *weights, 1e-4))
     alpha, beta, gamma = weights
     ranker = NDFSRanker(n_clusters=3, alpha=alpha, beta=beta, gamma=gamma, random_state=4).fit(given)
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-6, atol=1e-9)

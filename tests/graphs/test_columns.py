@@ -51,14 +51,7 @@ def test_sparse_and_dense_columns_are_the_same():
     np.testing.assert_array_equal(dense.feature, thin.feature)
 
 
-METHODS = {
-    "laplacian": {},
-    "spec": {},
-    "mcfs": {"n_clusters": 2},
-    "ndfs": {"n_clusters": 3},
-    "udfs": {},
-    "s-cls": {},
-}
+METHODS = {"laplacian": {}, "spec": {}, "mcfs": {"n_clusters": 2}, "ndfs": {"n_clusters": 3}, "udfs": {}, "s-cls": {}}
 
 
 def mixed(seed, n=300):

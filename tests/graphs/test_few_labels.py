@@ -13,7 +13,7 @@ from omnirank.errors import DataError, ParameterError
 from omnirank.graphs import affinity, constraints
 from omnirank.rankers import LaplacianRanker, SCLSRanker, SFSSRanker, STRLaplaceRanker
 from reference import graphs_scores as reference
-from reference.graphs_cases import LAYOUTS, features
+from reference.graphs_cases import LAYOUTS, features, graph_case
 
 N = 24
 
@@ -177,22 +177,17 @@ def test_similarities_of_few_different_label_sets_are_looked_up_and_the_same(unk
 @pytest.mark.parametrize("task", ["classification", "multi-label"])
 @pytest.mark.parametrize("n_labelled", [N, 9])
 def test_sfss_is_its_formula(layout, task, n_labelled):
-    frame, given = features(layout, 3, N)
+    given, columns, S, importances = graph_case(layout, 4, N)
     rng = np.random.default_rng(n_labelled)
     labelled = np.isin(np.arange(N), rng.permutation(N)[:n_labelled])
     if task == "classification":
         y = rng.integers(0, 3, N).astype(float)
         Y = (y[:, None] == np.arange(3)) * labelled[:, None]
-        y[~labelled] = np.nan
     else:
         y = (rng.random((N, 4)) < 0.4).astype(float)
         Y = y * labelled[:, None]
-        y[~labelled] = np.nan
-    columns, owner = reference.columns_of(frame)
-    width = reference.quantile_of_distances(columns, 0.5)
-    S = reference.neighbor_affinity(columns, 4, lambda x: math.exp(-x / width))
-    scores = reference.sfss(columns, S, Y, labelled, 0.5, 2.0, 1e4, 1e-4)
-    expected = reference.by_feature(columns, owner, reference.effects(columns, scores), frame.shape[1])
+    y[~labelled] = np.nan
+    expected = importances(reference.sfss(columns, S, Y, labelled, 0.5, 2.0, 1e4, 1e-4))
     ranker = SFSSRanker(mu=0.5, gamma=2.0, label_weight=1e4, n_neighbors=4, task=task).fit(given, y)
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-8)
 

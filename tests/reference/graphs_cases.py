@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
+
+from reference import graphs_scores as reference
 
 LAYOUTS = ("plain", "ties", "missing", "mixed", "sparse")
 
@@ -29,3 +33,16 @@ def features(layout, seed, n=24):
         frame["flag"] = rng.choice(["no", "yes"], n)
         frame["same"] = "one"
     return frame, sparse.csr_array(X) if layout == "sparse" else frame
+
+
+def graph_case(layout, k, n=24):
+    """What to fit; columns and affinities of k neighbours in a median kernel; importances from coefficients."""
+    frame, given = features(layout, 3, n)
+    columns, owner = reference.columns_of(frame)
+    width = reference.quantile_of_distances(columns, 0.5)
+    affinities = reference.neighbor_affinity(columns, k, lambda x: math.exp(-x / width))
+
+    def importances(coefficients):
+        return reference.by_feature(columns, owner, reference.effects(columns, coefficients), frame.shape[1])
+
+    return given, columns, affinities, importances

@@ -28,7 +28,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
-from omnirank.data.notes import of_one_value
+from omnirank.data.notes import caller_outside, of_one_value
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named, task_target
 from omnirank.shards.dataset import ShardedDataset, check_given
@@ -483,5 +483,5 @@ def warn_unless(converged: bool, method: str, n_iterations: int) -> None:
             f"{method} has not converged in {n_iterations} iterations: its scores are those of the last one; "
             "allow more of them, or stop earlier",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=caller_outside(),
         )

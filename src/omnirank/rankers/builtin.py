@@ -11,7 +11,16 @@ from omnirank.ensembles.scores import SCORES, score_method
 _DISPERSION = "omnirank.rankers.controls:DispersionRanker"
 _INFORMATION = "omnirank.rankers.information:InformationRanker"
 _RELIEF = "omnirank.rankers.relief:ReliefRanker"
-_NO_TARGET: Any = {"tasks": TaskNames("none"), "supervision": ("unsupervised",)}
+_SEMI_SUPERVISED = ("supervised", "semi-supervised")
+_CONTROL: Any = {"tasks": TASKS, "uses_target": False}
+
+
+def _of(*kinds: str, single: bool = False, supervision: tuple[str, ...] = ("supervised",)) -> Any:
+    """Which tasks a method is for, and with which labels."""
+    return {"tasks": TaskNames(*kinds, single=single), "supervision": supervision}
+
+
+_NO_TARGET = _of("none", supervision=("unsupervised",))
 
 METHODS = (
     *(score_method(name, score) for name, score in SCORES.items()),
@@ -26,8 +35,7 @@ METHODS = (
         "relieff",
         _RELIEF,
         "Distance to the nearest examples of other classes minus that to the nearest of the same class",
-        tasks=TaskNames("classes", single=True),
-        supervision=("supervised",),
+        **_of("classes", single=True),
         parameters={"algorithm": "relieff"},
         reference="Kononenko: Estimating attributes: analysis and extensions of RELIEF. ECML 1994",
     ),
@@ -51,8 +59,7 @@ METHODS = (
         "correlation",
         "omnirank.rankers.univariate:CorrelationRanker",
         "Absolute correlation of the feature with the target (Pearson)",
-        tasks=TaskNames("numbers"),
-        supervision=("supervised",),
+        **_of("numbers"),
         reference="Guyon, Elisseeff: An introduction to variable and feature selection. JMLR 3, 2003",
     ),
     *(
@@ -60,8 +67,7 @@ METHODS = (
             measure,
             _INFORMATION,
             summary,
-            tasks=TaskNames("classes", "labels"),
-            supervision=("supervised",),
+            **_of("classes", "labels"),
             parameters={"measure": measure},
             reference=reference,
         )
@@ -83,8 +89,7 @@ METHODS = (
         "mutual-information",
         _INFORMATION,
         "Mutual information of feature and target, of numbers by nearest neighbours",
-        tasks=TaskNames("classes", "numbers", "labels", "mixed"),
-        supervision=("supervised",),
+        **_of("classes", "numbers", "labels", "mixed"),
         parameters={"measure": "mutual-information"},
         reference="Ross: Mutual information between discrete and continuous data sets. PLoS ONE 9, 2014",
     ),
@@ -92,8 +97,7 @@ METHODS = (
         "ml-mi",
         _INFORMATION,
         "Mutual information with each label, averaged over the labels",
-        tasks=TaskNames("labels"),
-        supervision=("supervised",),
+        **_of("labels"),
         parameters={"measure": "mutual-information", "label_sets": "binary-relevance"},
         reference="Sechidis, Nikolaou, Brown: Information theoretic feature selection in multi-label data. S+SSPR 2014",
     ),
@@ -101,8 +105,7 @@ METHODS = (
         "ppt-mi",
         _INFORMATION,
         "Mutual information with the label sets that are not rare (pruned problem transformation)",
-        tasks=TaskNames("labels"),
-        supervision=("supervised",),
+        **_of("labels"),
         parameters={"measure": "mutual-information", "label_sets": "pruned-powerset"},
         reference="Doquire, Verleysen: Mutual information-based feature selection. Neurocomputing 122, 2013",
     ),
@@ -110,8 +113,7 @@ METHODS = (
         "svm-rfe",
         "omnirank.rankers.svm_rfe:SVMRFERanker",
         "How long the feature stays while those of the smallest weights in linear SVMs are eliminated",
-        tasks=TaskNames("classes", "labels"),
-        supervision=("supervised",),
+        **_of("classes", "labels"),
         reference="Guyon et al.: Gene selection for cancer classification using support vector machines. ML 46, 2002",
     ),
     Method(
@@ -125,16 +127,14 @@ METHODS = (
         "variance",
         _DISPERSION,
         "Variance of the feature, whatever the target",
-        tasks=TASKS,
-        uses_target=False,
+        **_CONTROL,
         parameters={"measure": "variance"},
     ),
     Method(
         "dispersion",
         _DISPERSION,
         "Ratio of means of the feature, scaled to its range, whatever the target",
-        tasks=TASKS,
-        uses_target=False,
+        **_CONTROL,
         parameters={"measure": "dispersion"},
         reference="Ferreira, Figueiredo: Efficient feature selection filters for high-dimensional data. PRL 33, 2012",
     ),
@@ -142,15 +142,13 @@ METHODS = (
         "random",
         "omnirank.rankers.controls:RandomRanker",
         "Random scores: what any method must beat",
-        tasks=TASKS,
-        uses_target=False,
+        **_CONTROL,
     ),
     Method(
         "uniform",
         "omnirank.rankers.controls:UniformRanker",
         "The same score for all features: no ranking at all",
-        tasks=TASKS,
-        uses_target=False,
+        **_CONTROL,
     ),
     Method(
         "laplacian",
@@ -177,8 +175,7 @@ METHODS = (
         "str-laplace",
         "omnirank.rankers.few_labels:STRLaplaceRanker",
         "How little the feature varies between neighbours and between examples with near targets",
-        tasks=TaskNames("numbers", single=True),
-        supervision=("supervised", "semi-supervised"),
+        **_of("numbers", single=True, supervision=_SEMI_SUPERVISED),
         reference="Doquire, Verleysen: Semi-supervised feature selection for regression. Neurocomputing 121, 2013",
     ),
     Method(
@@ -206,16 +203,14 @@ METHODS = (
         "sfss",
         "omnirank.rankers.few_labels:SFSSRanker",
         "Norm of the feature's coefficients in a row-sparse regression on labels spread over a graph",
-        tasks=TaskNames("classes", "labels"),
-        supervision=("supervised", "semi-supervised"),
+        **_of("classes", "labels", supervision=_SEMI_SUPERVISED),
         reference="Ma et al.: Discriminating joint feature analysis. IEEE Transactions on Multimedia 14, 2012",
     ),
     Method(
         "sefr",
         "omnirank.rankers.sefr:SEFRRanker",
         "Fall of accuracy when the feature is permuted, of trees that label unlabelled examples for each other",
-        tasks=TaskNames("classes", single=True),
-        supervision=("supervised", "semi-supervised"),
+        **_of("classes", single=True, supervision=_SEMI_SUPERVISED),
         reference="Bellal, Elghazel, Aussem: Semi-supervised feature ranking with ensembles. PRL 33, 2012",
     ),
     Method(

@@ -11,7 +11,6 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import Domain, count
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
-from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import MOST_DENSE
 from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.regressions import (
@@ -21,10 +20,8 @@ from omnirank.graphs.regressions import (
     isolated,
     local_scatter,
     nonnegative_fit,
-    row_norms,
     sparse_fits,
 )
-from omnirank.rankers.base import warn_unless
 from omnirank.rankers.laplacian import GraphRanker
 
 
@@ -76,8 +73,6 @@ class MCFSRanker(GraphRanker):
     """
 
     method = "mcfs"
-    supported_tasks = TaskNames("none")
-    supported_supervision = ("unsupervised",)
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {"n_coefficients": count(1)}
 
@@ -163,8 +158,6 @@ class NDFSRanker(GraphRanker):
     """
 
     method = "ndfs"
-    supported_tasks = TaskNames("none")
-    supported_supervision = ("unsupervised",)
 
     n_clusters: int = 5
     alpha: float = 1.0
@@ -183,9 +176,7 @@ class NDFSRanker(GraphRanker):
         start = cluster_indicators(values, n_clusters, seed)
         weights = self.alpha, self.beta, self.gamma
         fit = nonnegative_fit(values, affinity, start, *weights, self.max_iter, self.tol)
-        warn_unless(fit.converged, "ndfs", self.max_iter)
-        self.objectives_, self.n_iter_ = fit.objectives, fit.n_iterations
-        return columns.by_feature(columns.effects(row_norms(fit.coefficients)))
+        return columns.by_feature(columns.effects(self._coefficient_norms(fit)))
 
 
 @dataclass(eq=False, repr=False)
@@ -246,8 +237,6 @@ class UDFSRanker(GraphRanker):
     """
 
     method = "udfs"
-    supported_tasks = TaskNames("none")
-    supported_supervision = ("unsupervised",)
 
     n_clusters: int = 5
     gamma: float = 0.1
@@ -271,6 +260,4 @@ class UDFSRanker(GraphRanker):
         scatter = local_scatter(values, unit, min(self.n_neighbors, n - 1), self.gamma, self.n_jobs)
         n_vectors = min(self.n_clusters, n_columns)
         fit = discriminative_fit(scatter, n_vectors, self.gamma, self.max_iter, self.tol)
-        warn_unless(fit.converged, "udfs", self.max_iter)
-        self.objectives_, self.n_iter_ = fit.objectives, fit.n_iterations
-        return row_norms(fit.coefficients)
+        return self._coefficient_norms(fit)

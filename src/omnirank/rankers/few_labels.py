@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import Domain, number
+from omnirank.core.registry import SUPERVISION
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import neighbor_edges, refuse_dense
@@ -20,8 +21,7 @@ from omnirank.graphs.constraints import (
     soft_constrained_scores,
     supervised_scores,
 )
-from omnirank.graphs.regressions import row_norms, spread_labels_fit
-from omnirank.rankers.base import warn_unless
+from omnirank.graphs.regressions import spread_labels_fit
 from omnirank.rankers.laplacian import GraphRanker, QuotientRanker
 from omnirank.rankers.resampled import Resampling
 from omnirank.tasks import get_task
@@ -88,6 +88,7 @@ class SCLSRanker(QuotientRanker):
 
     method = "s-cls"
     supported_tasks = TaskNames("classes", "labels", "numbers", "none")
+    supported_supervision = SUPERVISION
 
     n_neighbors: int = 5
     width: float | str = "auto"
@@ -180,9 +181,7 @@ class SFSSRanker(GraphRanker):
         affinity = self._neighbor_affinity(values)
         numbers = self.mu, self.gamma, self.label_weight, self.max_iter, self.tol
         fit = spread_labels_fit(values, affinity, known_labels(dataset), labelled, *numbers)
-        warn_unless(fit.converged, "sfss", self.max_iter)
-        self.n_iter_ = fit.n_iterations
-        return columns.by_feature(columns.effects(row_norms(fit.coefficients)))
+        return columns.by_feature(columns.effects(self._coefficient_norms(fit)))
 
 
 def known_labels(dataset: Dataset) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,7 +26,8 @@ from omnirank.graphs.affinity import (
     spectral_scores,
 )
 from omnirank.graphs.columns import GraphColumns, graph_columns
-from omnirank.rankers.base import BaseRanker
+from omnirank.graphs.regressions import Fit, row_norms
+from omnirank.rankers.base import BaseRanker, warn_unless
 
 # Weights of the parts of an objective: between these all their products are regular.
 PART = number(1e-6, 1e10)
@@ -35,6 +37,8 @@ class GraphRanker(BaseRanker):
     """Base of the rankers on graphs: subclasses compute the importances of features from their columns."""
 
     method: ClassVar[str]
+    supported_tasks: ClassVar[Sequence[str]] = TaskNames("none")
+    supported_supervision: ClassVar[Sequence[str]] = ("unsupervised",)
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         **dict.fromkeys(("alpha", "beta", "gamma", "mu", "label_weight"), PART),
         **dict.fromkeys(("n_neighbors", "n_clusters"), count(1)),
@@ -44,6 +48,8 @@ class GraphRanker(BaseRanker):
     }
     n_neighbors: Any
     width: float | str
+    max_iter: int
+    n_iter_: int
 
     @abstractmethod
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
@@ -64,6 +70,14 @@ class GraphRanker(BaseRanker):
         """Return the affinities of neighbours, in a heat kernel that is as wide as the median squared distance."""
         edges = neighbor_edges(values, self.n_neighbors, self.n_jobs)
         return edges.heat(self._kernel_width(values, 0.5))
+
+    def _coefficient_norms(self, fit: Fit) -> np.ndarray:
+        """Return the norms of the coefficients of each column, after noting how the iteration ended."""
+        warn_unless(fit.converged, self.method, self.max_iter)
+        self.n_iter_ = fit.n_iterations
+        if fit.objectives:
+            self.objectives_ = fit.objectives
+        return row_norms(fit.coefficients)
 
     def _kernel_width(self, values: np.ndarray, quantile: float) -> float:
         return kernel_width(values, quantile) if isinstance(self.width, str) else float(self.width)
@@ -139,8 +153,6 @@ class LaplacianRanker(QuotientRanker):
     """
 
     method = "laplacian"
-    supported_tasks = TaskNames("none")
-    supported_supervision = ("unsupervised",)
 
     n_neighbors: int = 5
     width: float | str = "auto"
@@ -207,8 +219,6 @@ class SPECRanker(QuotientRanker):
     """
 
     method = "spec"
-    supported_tasks = TaskNames("none")
-    supported_supervision = ("unsupervised",)
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "form": choice("phi1", "phi2"),
