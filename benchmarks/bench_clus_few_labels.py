@@ -27,7 +27,7 @@ import omnirank as om
 from benchmarks import Bar, Figure, benchmark, figure
 from benchmarks._clus import SHARED, SLACK, arff_lines, call_clus, clus_jar, read_scores
 from benchmarks.bench_clus import CASES
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import ScoredTree, ScoreOptions, symbolic
 from omnirank.trees.prototypes import membership
 from omnirank.trees.pruning import without_subtrees
@@ -116,7 +116,7 @@ def scores_by_clus_rules(problem: Problem, level: float, seed: int) -> np.ndarra
     data = problem.data
     level = level_of_clus(data, level)
     rules = GrowingRules(min_samples_leaf=LEAST, tie_break="first", supervision=level)
-    plan = make_plan(data, rules, seed)
+    plan = GrowingData(data, seed).plan(rules)
     options = ScoreOptions(symbolic_weight=DEPTH_WEIGHT)
     total = np.zeros(data.n_features)
     for i in range(problem.n_trees):
@@ -206,7 +206,7 @@ def clus_division(problem: Problem, level: float) -> np.ndarray:
 def our_division(data: om.Dataset, level: float) -> np.ndarray:
     """Return on which side of the first test of our tree the examples are."""
     rules = GrowingRules(max_features=1.0, bootstrap=False, max_depth=1, tie_break="first", supervision=level)
-    grown = make_plan(data, rules, 0).grow(0)
+    grown = GrowingData(data, 0).plan(rules).grow(0)
     right, side = grown.right[0], np.zeros(data.n_examples, bool)
     side[grown.rows[grown.first[right] : grown.last[right]].astype(int)] = True
     return side

@@ -13,7 +13,7 @@ import numpy as np
 import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
 from benchmarks.bench_forests import SHARED, load_bibtex, rank, rank_once
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 
 SHARE_LABELLED = 0.1
 
@@ -59,8 +59,8 @@ def cost_per_column(n_trees: int) -> float:
     """
     X, y = targets_like_features()
     rules = GrowingRules(max_features="sqrt")
-    semi = make_plan(load_scene(), replace(rules, supervision=0.5), 0)
-    supervised = make_plan(om.Dataset(X, y, task="multi-target-regression"), rules, 0)
+    semi = GrowingData(load_scene(), 0).plan(replace(rules, supervision=0.5))
+    supervised = GrowingData(om.Dataset(X, y, task="multi-target-regression"), 0).plan(rules)
     seconds: dict[str, list[float]] = {"semi": [], "supervised": []}
     for tree in range(n_trees + 1):
         for name, plan in (("semi", semi), ("supervised", supervised)):

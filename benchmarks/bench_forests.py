@@ -15,7 +15,7 @@ from benchmarks import Bar, Contestant, Figure, arithmetic_peak, benchmark, comp
 from benchmarks._measure import median_ratio, median_seconds
 from benchmarks.public_data import public_data
 from omnirank.core.seeds import root_entropy
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 
 SHARED = public_data()
 N_RELEVANT = 10
@@ -150,7 +150,7 @@ def large_shapes(quick: bool) -> list[Figure]:
     found = []
     for name, setup in shapes.items():
         for ensemble in ("random-forest", "extra-trees"):
-            plan = make_plan(om.Dataset(*setup()), GrowingRules(ensemble, max_features="sqrt"), root_entropy(0))
+            plan = GrowingData(om.Dataset(*setup()), root_entropy(0)).plan(GrowingRules(ensemble, max_features="sqrt"))
             seconds = _cpu_per_tree(plan, 1 if quick else 3)
             found.append(figure(f"{name}, {ensemble}", seconds, "s"))
     return found
@@ -193,7 +193,7 @@ def growth_with_rows(quick: bool) -> list[Figure]:
         1 if quick else 3,
     )
     expected = large * np.log(large) / (small * np.log(small))
-    plan = make_plan(om.Dataset(*linear_data(middle, 50, 1)), GrowingRules(), root_entropy(0))
+    plan = GrowingData(om.Dataset(*linear_data(middle, 50, 1)), root_entropy(0)).plan(GrowingRules())
     seconds, tree = _cpu_per_tree(plan, 3), plan.grow(0)
     size = (tree.last - tree.first)[tree.feature >= 0].astype(np.int64)
     n_bytes = plan.settings.max_features * int((size * np.where(size > 65_534, 4, 2)).sum())
@@ -324,7 +324,7 @@ def peak_share(quick: bool) -> list[Figure]:
     (the running sum and its square).
     """
     X, y = linear_data(200 if quick else 5000, 100, 116)
-    plan = make_plan(om.Dataset(X, y), GrowingRules(), root_entropy(0))
+    plan = GrowingData(om.Dataset(X, y), root_entropy(0)).plan(GrowingRules())
     trees = [plan.grow(i) for i in range(3)]
     start = time.perf_counter()
     for i in range(len(trees)):

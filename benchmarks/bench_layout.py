@@ -16,7 +16,7 @@ from scipy import sparse
 import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
 from benchmarks.bench_forests import rank, sklearn_forest
-from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 FEATURES = ("two values", "ten values", "two values and 5 numeric columns")
@@ -61,7 +61,7 @@ def plan_of(data: om.Dataset, on_cells: bool) -> GrowingPlan:
     share = 1.0 if on_cells else -1.0
     constants = {"_MOST_OF_TWO_VALUES": share, "_MOST_OF_MORE_VALUES": share}
     with patch.multiple("omnirank.trees.layout", **constants):
-        return make_plan(data, GrowingRules(), 0)
+        return GrowingData(data, 0).plan(GrowingRules())
 
 
 def gain_of_cells(data: om.Dataset, repetitions: int) -> float:

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.bench_clus_few_labels import LEAST, level_of_clus, stopped
 
 import omnirank as om
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.trees.pruning import without_subtrees
 
 
@@ -17,7 +17,7 @@ def test_trees_are_cut_where_few_are_labelled_or_all_have_the_same_target(task):
     X = rng.normal(size=(120, 4))
     y = X[:, 0] if task == "regression" else np.array(["a", "b"], object)[(X[:, 0] > 0).astype(int)]
     data = om.Dataset(X, y, task=task).keep_labels(30, random_state=0)
-    grown = make_plan(data, GrowingRules(supervision=0.5), 0).grow(0)
+    grown = GrowingData(data, 0).plan(GrowingRules(supervision=0.5)).grow(0)
     expected = np.zeros(len(grown.feature), bool)
     values = data.target.dense()[:, 0]
     for node in range(len(expected)):

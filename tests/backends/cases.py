@@ -352,12 +352,7 @@ def quick(names: list[str]) -> list[str]:
     """Return the cases that the suite runs: two of every method and predictor, some of what else there is."""
     chosen = set(_QUICK)
     for i, what in enumerate(
-        [
-            *(method.name for method in om.methods()),
-            *predictors(),
-            *("evaluate", "RelationalFeatures"),
-            *relational(),
-        ]
+        [*(method.name for method in om.methods()), *predictors(), *("evaluate", "RelationalFeatures"), *relational()]
     ):
         own = [name for name in names if name.startswith(f"{what}, ")]
         chosen |= {own[7 * i % len(own)], own[(7 * i + 18) % len(own)]}  # another task, and other features

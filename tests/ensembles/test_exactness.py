@@ -37,33 +37,25 @@ def test_pruning_counts_weights_of_label_sets_as_repeated_rows(seed):
     assert tree.fit(X[rows], Y[rows]).get_n_leaves() == weighted
 
 
-@pytest.mark.parametrize("low_high", [(1.0, 2.0), (0.1, 0.3)])
-def test_permutation_score_of_a_number_that_trees_predict_exactly(low_high):
-    X = np.random.default_rng(0).normal(size=(100, 4))
-    y = np.where(X[:, 0] > 0, *low_high[::-1])
-    ranker = om.EnsembleRanker("permutation", "random-forest", n_trees=20, random_state=0, task="regression").fit(X, y)
-    assert ranker.ranking_.top(1) == ["x0"]
-    assert ranker.ranking_.scores.max() < 10
-    assert ranker.n_undefined_ == 9
+@pytest.mark.parametrize("partly", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_permutation_scores_of_numbers_that_trees_predict_exactly(partly):
+    X, scores = np.random.default_rng(0).normal(size=(100, 4)), []
+    for low, high in ((1.0, 2.0), (0.1, 0.3)):
+        y = np.where(X[:, 0] > 0, high, low)
+        y = np.column_stack([y, np.where(np.arange(100) % 7 > 0, y, np.nan)]) if partly else y
+        task = "multi-target-regression" if partly else "regression"
+        ranker = om.EnsembleRanker("permutation", "random-forest", n_trees=20, random_state=0, task=task).fit(X, y)
+        assert ranker.n_undefined_ == 9
+        assert ranker.ranking_.top(1) == ["x0"]
+        assert ranker.ranking_.scores.max() < 10
+        scores.append(ranker.ranking_.scores)
+    np.testing.assert_allclose(*scores)
 
 
 def test_a_leaf_of_equal_values_predicts_them_exactly():
     X = np.arange(30.0)[:, None]
     y = np.where(X[:, 0] < 13, 0.1, 0.3)
     assert set(om.PCTRegressor(random_state=0).fit(X, y).predict(X)) == {0.1, 0.3}
-
-
-@pytest.mark.slow
-def test_permutation_score_of_partly_known_numbers_that_trees_predict_exactly():
-    X = np.random.default_rng(0).normal(size=(100, 4))
-    scores = []
-    for low, high in ((1.0, 2.0), (0.1, 0.3)):
-        y = np.column_stack([np.where(X[:, 0] > 0, high, low)] * 2)
-        y[::7, 1] = np.nan
-        ranker = om.EnsembleRanker("permutation", "random-forest", n_trees=20, random_state=0).fit(X, y)
-        assert ranker.n_undefined_ == 9
-        scores.append(ranker.ranking_.scores)
-    np.testing.assert_allclose(*scores)
 
 
 @pytest.mark.slow

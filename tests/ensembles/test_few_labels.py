@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
 from omnirank.ensembles.clusterer import best_tests
 from omnirank.ensembles.errors import error_measure
-from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import out_of_bag
 from omnirank.ensembles.supervision import ToFit, resolve_feature_weights, resolve_supervision
 from omnirank.errors import DataError, ParameterError
@@ -135,7 +134,7 @@ def test_the_error_of_features_is_that_of_the_reference(weighted):
     rng = np.random.default_rng(3)
     data = om.Dataset(ensembles_cases.random_features(rng, 40))
     weight = rng.random(40) + 0.5 if weighted else None
-    plan = make_plan(data, GrowingRules(), 0, weight)
+    plan = GrowingData(data, 0, weight).plan(GrowingRules())
     counts = plan.counts(0)
     grown = plan.grow(0, counts)
     case = out_of_bag(plan, grown, counts, 0)
@@ -166,7 +165,7 @@ def test_both_parts_of_the_error_are_relative_to_a_constant_prediction(task):
     from omnirank.ensembles.errors import _default_model, feature_errors
 
     data = few_labels(task)
-    plan = make_plan(data, GrowingRules(supervision=0.3), 0)
+    plan = GrowingData(data, 0).plan(GrowingRules(supervision=0.3))
     counts = plan.counts(0)
     case = out_of_bag(plan, plan.grow(0, counts), counts, 0)
     target, features = error_measure(plan, "target"), feature_errors(plan)
@@ -302,7 +301,7 @@ def test_trees_are_pruned_in_the_space_in_which_they_are_grown():
     X = rng.normal(size=(60, 4)).round(1)
     X[:, 1:] += 2 * (X[:, :1] > 0)
     data = om.Dataset(X, X[:, 0] + rng.normal(size=60)).keep_labels(15, random_state=0)
-    plan = make_plan(data, GrowingRules("bagging", bootstrap=False, supervision=0.5, min_samples_leaf=1), 0)
+    plan = GrowingData(data, 0).plan(GrowingRules("bagging", bootstrap=False, supervision=0.5, min_samples_leaf=1))
     grown = plan.grow(0)
     pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.feature_part))
     problem = problem_of(data, 0.5, plan.weight)
@@ -323,7 +322,7 @@ def test_errors_of_sparse_numbers_in_leaves():
     rng = np.random.default_rng(6)
     X = (rng.random((50, 6)) < 0.3) * rng.normal(size=(50, 6))
     plans = [
-        make_plan(om.Dataset(features), GrowingRules("bagging", bootstrap=False), 0)
+        GrowingData(om.Dataset(features), 0).plan(GrowingRules("bagging", bootstrap=False))
         for features in (sparse.csr_array(X), X)
     ]
     errors = [node_errors(plan.grow(0), plan.columns, plan.clustering, plan.weight) for plan in plans]
@@ -331,12 +330,6 @@ def test_errors_of_sparse_numbers_in_leaves():
 
 
 # -- clusters --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.every(3)
-@parametrize_with_checks([om.PCTClusterer()])
-def test_scikit_learn_checks_of_the_clusterer(estimator, check):
-    check(estimator)
 
 
 def test_clusters_are_leaves():
@@ -359,7 +352,7 @@ def test_clusters_are_leaves():
 
 def test_few_leaves_are_those_of_the_best_tests():
     rng = np.random.default_rng(8)
-    plan = make_plan(om.Dataset(rng.normal(size=(40, 3))), GrowingRules("bagging", bootstrap=False), 0)
+    plan = GrowingData(om.Dataset(rng.normal(size=(40, 3))), 0).plan(GrowingRules("bagging", bootstrap=False))
     grown = plan.grow(0)
     n_leaves = int((grown.feature < 0).sum())
     gains = []

@@ -75,13 +75,3 @@ def test_leaves_after_permuting_one_feature(data):
         moved = slice(moves.starts[f], moves.starts[f + 1])
         found[moves.place[moved]] = moves.new_leaf[moved]
         assert found.tolist() == expected
-
-
-def test_a_permutation_is_uniform_for_every_feature():
-    rows = np.arange(4, dtype=np.uint32)
-    places = np.zeros((2, 4, 4))
-    for seed in range(1000):
-        order = kernels.shuffle(rows, 2, np.uint64(seed))
-        for f in range(2):
-            places[f, rows, np.roll(order.shuffled, -order.shift[f])] += 1
-    assert np.abs(places - 250).max() < 5 * np.sqrt(250)

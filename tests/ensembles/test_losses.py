@@ -9,10 +9,10 @@ import pytest
 
 import omnirank as om
 from omnirank.ensembles.errors import ErrorGrowth, _MeasureErrors, error_measure
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import ERRORS, check_error, out_of_bag, relative_growth
 from omnirank.errors import ParameterError
-from omnirank.measures.labels import area_from_counts, auprc, pooled_auprc
+from omnirank.measures.labels import area_from_counts, auprc
 from omnirank.tasks.measuring import measure_of, measures_of
 from omnirank.testing import tiny_dataset
 
@@ -35,7 +35,7 @@ def test_unknown_errors_are_refused():
         check_error("msre")
     with pytest.raises(ParameterError, match="f1_macro"):
         check_error("mae", "classification")
-    plan = make_plan(tiny_dataset("regression"), GrowingRules(), 0)
+    plan = GrowingData(tiny_dataset("regression"), 0).plan(GrowingRules())
     with pytest.raises(ParameterError, match="permutation_error='mae' has no errors by target"):
         error_measure(plan, "mae", per_target=True)
 
@@ -49,7 +49,7 @@ def test_any_measure_agrees_with_errors_of_their_own_kernels(task, error, level)
     data = tiny_dataset(task)
     if level < 1:
         data = data.hide_labels(np.arange(data.n_examples) % 4 == 0)
-    plan = make_plan(data, GrowingRules(supervision=level), 3)
+    plan = GrowingData(data, 3).plan(GrowingRules(supervision=level))
     counts = plan.counts(0)
     case = out_of_bag(plan, plan.grow(0, counts), counts, 0)
     fast = error_measure(plan, error).growth(case)
@@ -75,7 +75,7 @@ def test_the_error_before_is_that_of_the_task(task):
     from omnirank.trees.tree import routing_matrix, tree_from_grown
 
     data = tiny_dataset(task)
-    plan = make_plan(data, GrowingRules(), 3)
+    plan = GrowingData(data, 3).plan(GrowingRules())
     counts = plan.counts(0)
     grown = plan.grow(0, counts)
     found = error_measure(plan).growth(out_of_bag(plan, grown, counts, 0))
@@ -107,15 +107,3 @@ def test_area_of_known_cases():
     segment = sum((a + b) / 2 / 20 for a, b in pairwise(through))
     expected = 5 / 20 * 0.5 + segment + 10 / 20 * 0.25
     assert area_from_counts([5, 5, 10], [10, 30, 40]) == pytest.approx(expected)
-
-
-def test_pooled_area():
-    rng = np.random.default_rng(0)
-    truth = (rng.random((30, 4)) < 0.4).astype(float)
-    truth[:, 3] = 0
-    scores = rng.random((30, 4))
-    assert pooled_auprc(truth, scores) == auprc(truth.ravel(), scores.ravel())
-    assert pooled_auprc(truth, scores, only_present=True) == pooled_auprc(truth[:, :3], scores[:, :3])
-    from scipy import sparse
-
-    assert pooled_auprc(sparse.csr_array(truth), scores) == pooled_auprc(truth, scores)

@@ -15,7 +15,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles import p_values as module
 from omnirank.ensembles import permutation_moments as moments
 from omnirank.ensembles.permutation_moments import permutation_moments
-from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.root_credit import OrderedRows
 from omnirank.ensembles.scores import Contributions, ScoreOptions
 from omnirank.ensembles.unbiased import credit_with_null, described_parts
@@ -44,7 +44,9 @@ def test_p_values_are_as_defined(n_trees):
     found = clone(asked).fit(data, sample_weight=np.where(data.labelled, 1.0, 0.0))
     weighted = clone(asked).fit(labelled, sample_weight=weight)
     for fitted, given in ((found, None), (weighted, weight)):
-        plan = make_plan(labelled, GrowingRules(ensemble="extra-trees"), fitted.ranking_.seeds.ranges[0][0], given)
+        plan = GrowingData(labelled, fitted.ranking_.seeds.ranges[0][0], given).plan(
+            GrowingRules(ensemble="extra-trees")
+        )
         trees = [tree_from_grown(plan.grow(i), plan.dataset.features) for i in range(n_trees)]
         given = [(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)]
         scores = [reference.unbiased(*one).sum(axis=0) for one in given]
@@ -61,7 +63,7 @@ def test_the_null_at_the_root_is_as_defined(kind):
     weight = random_weights(np.random.default_rng(1), 40) if kind == "weights" else None
     fitted = ranker(3, supervision=0.0 if kind == "no target" else 0.5).fit(data, sample_weight=weight)
     rules = GrowingRules(ensemble="extra-trees", supervision=fitted.supervision_)
-    plan = make_plan(data, rules, fitted.ranking_.seeds.ranges[0][0], weight)
+    plan = GrowingData(data, fitted.ranking_.seeds.ranges[0][0], weight).plan(rules)
     found = credit_with_null(plan, described_parts(plan), ScoreOptions(), 40).null
     expected = np.transpose(reference.chance(plan))
     scale = expected[1].max() / found[1].max()  # weights that are all the same have no unit
@@ -119,15 +121,40 @@ def test_moments_of_ties_and_missing_cells(sparse, factors, pairs, monkeypatch):
         np.testing.assert_allclose(found[1:, f], expected[1:], rtol=0.5 if (factors, pairs) == (4, 1) else 1e-7)
 
 
+def sums_of(*trees):
+    """The sums over trees that test one feature: what both examples add, and what the bag promises."""
+    sums, first = module.ExampleSums(2, 1), np.array([0])
+    rows = np.array([0, 1])
+    sums.add(Contributions(first, first, first + 2, rows, np.array(told), np.array([bag])) for told, bag in trees)
+    return sums
+
+
 def test_a_score_that_one_example_makes_is_of_one_term():
     """Of less than one by its moments: the skewness is at most that of the chi-squared distribution."""
-    one, in_bag = np.array([0]), np.array([3.0])
-    tree = Contributions(one, one, one + 2, np.array([0, 1]), np.array([2.0, -1.0]), in_bag)
-    sums = module.ExampleSums(2, 1)
-    sums.add([tree, tree])
-    found = sums.p_values(2, np.ones(1), np.zeros(1))
+    found = sums_of(*[([2.0, -1.0], 3.0)] * 2).p_values(2, np.ones(1), np.zeros(1))
     # s = 1, A = 5, B = 0, G = 3: L = 1, l = 5 / 2, V = 5
     np.testing.assert_allclose(found, chi2(1).sf(1 + np.sqrt(2) * 1 / np.sqrt(5)))
+
+
+def test_sums_divide_by_the_number_of_trees():
+    four, two = (sums_of(*[([3.0, 1.0], 1.0)] * n).p_values(n, np.array([4.0]), np.zeros(1)) for n in (4, 2))
+    assert four == two
+
+
+@pytest.mark.parametrize(("n_trees", "in_bag"), [(1, 0.0), (2, 0.0), (2, 1e-300), (2, 1e300)])
+def test_p_values_are_numbers_whatever_the_bag_promises(n_trees, in_bag):
+    sums = sums_of(*[([1e-17, -1e-17], in_bag)] * n_trees)
+    for score in (0.0, 1e-17, -1.0, 1.0):
+        scores = MeanAccumulator.empty(1).update([[score], [2 * score]][:n_trees])
+        (p,) = sums.p_values(n_trees, *scores.finish())
+        assert 0 < p <= 1
+
+
+def test_merged_sums_are_those_of_all_trees():
+    one, other = ([3.0, 1.0], 2.0), ([1.0, 2.0], 5.0)
+    scores = 2, np.array([3.5]), np.array([0.5])
+    merged = sums_of(one).merge(sums_of(other))
+    assert merged.p_values(*scores) == sums_of(one, other).p_values(*scores) != sums_of(one).p_values(*scores)
 
 
 def test_workers_and_checkpoints_change_no_bit():
@@ -189,17 +216,6 @@ def test_noise_has_p_values_above_alpha():
     assert 0.02 < share < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
 
 
-@pytest.mark.slow
-def test_noise_has_p_values_above_alpha_with_one_tree():
-    """A tree has no pair of examples both ways: with the skewness of forests, the share was 0.085."""
-    found = []
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(110, 6)), rng.normal(size=110)
-        found += ranker(1, random_state=seed).fit(X, y).ranking_.p_values.tolist()
-    assert 0.01 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
-
-
 def test_a_target_that_does_not_count_has_the_p_values_of_none():
     data = random_dataset(np.random.default_rng(1), "mixed-targets", 60, 0.2)
     weight = random_weights(np.random.default_rng(1), 60)
@@ -226,8 +242,11 @@ def test_noise_without_a_target_has_p_values_above_alpha():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["numbers", "skewed", "rare class", "label sets", "no target", "levels", "weights"])
+@pytest.mark.parametrize(
+    "kind", ["numbers", "skewed", "rare class", "label sets", "no target", "levels", "weights", "one tree"]
+)
 def test_noise_of_any_kind_has_p_values_above_alpha(kind):
+    """A tree alone has no pair of examples both ways: with the skewness of forests, the share was 0.085."""
     found = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -241,46 +260,10 @@ def test_noise_of_any_kind_has_p_values_above_alpha(kind):
             "no target": None,
         }.get(kind, y)
         weight = rng.exponential(size=100) if kind == "weights" else None
-        asked = ranker(20, random_state=seed, task="multi-label" if kind == "label sets" else "auto")
+        n_trees, task = 1 if kind == "one tree" else 20, "multi-label" if kind == "label sets" else "auto"
+        asked = ranker(n_trees, random_state=seed, task=task)
         found += asked.fit(X, y, sample_weight=weight).ranking_.p_values.tolist()
     assert 0.002 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
-
-
-def test_sums_divide_by_the_number_of_trees():
-    sums = module.ExampleSums(2, 1)
-    first, told = np.array([0]), np.array([3.0, 1.0])
-    one = module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.ones(1))
-    sums.add([one] * 4)
-    half = module.ExampleSums(2, 1)
-    half.add([one] * 2)
-    score, error = np.array([4.0]), np.zeros(1)
-    assert sums.p_values(4, score, error) == half.p_values(2, score, error)
-
-
-@pytest.mark.parametrize(("n_trees", "in_bag"), [(1, 0.0), (2, 0.0), (2, 1e-300), (2, 1e300)])
-def test_p_values_are_numbers_whatever_the_bag_promises(n_trees, in_bag):
-    sums, first = module.ExampleSums(2, 1), np.array([0])
-    told = np.array([1e-17, -1e-17])
-    sums.add([module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.array([in_bag]))] * n_trees)
-    for score in (0.0, 1e-17, -1.0, 1.0):
-        scores = MeanAccumulator.empty(1).update([[score], [2 * score]][:n_trees])
-        (p,) = sums.p_values(n_trees, *scores.finish())
-        assert 0 < p <= 1
-
-
-def test_merged_sums_are_those_of_all_trees():
-    first = np.array([0])
-    trees = [
-        module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.array([in_bag]))
-        for told, in_bag in ((np.array([3.0, 1.0]), 2.0), (np.array([1.0, 2.0]), 5.0))
-    ]
-    parts, whole = [module.ExampleSums(2, 1) for _ in trees], module.ExampleSums(2, 1)
-    for part, tree in zip(parts, trees, strict=True):
-        part.add([tree])
-        whole.add([tree])
-    scores = 2, np.array([3.5]), np.array([0.5])
-    merged = parts[0].merge(parts[1])
-    assert merged.p_values(*scores) == whole.p_values(*scores) != parts[0].p_values(*scores)
 
 
 def with_copies(share, seed, n=80):

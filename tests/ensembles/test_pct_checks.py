@@ -1,4 +1,4 @@
-"""The predictors against scikit-learn's checks."""
+"""The predictors, and the ranker that no method names, against scikit-learn's checks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:target 'y'. one class or value only:UserWarning")
 @parametrize_with_checks(
     [
-        om.PCTClassifier(),
-        om.PCTRegressor(),
-        om.PCTForestClassifier(n_trees=5),
-        om.PCTForestRegressor(n_trees=5),
+        *(om.PCTClassifier(), om.PCTRegressor(), om.PCTClusterer()),
+        *(om.PCTForestClassifier(n_trees=5), om.PCTForestRegressor(n_trees=5)),
+        om.PerTargetRanker(om.UnivariateRanker()),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -10,11 +10,9 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 import omnirank as om
 from omnirank.testing import tiny_dataset
 from omnirank.trees.prediction import row_blocks
-from reference.ensembles_cases import genie3_forest
+from reference.ensembles_cases import CLASSIFIER_TASKS, TASKS, genie3_forest
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
-CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
-REGRESSOR_TASKS = ("regression", "multi-target-regression", "mixed-targets")
 
 
 def forest_for(task, **more):
@@ -34,7 +32,7 @@ def many_labels(n=120, n_labels=80, seed=0):
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize("task", CLASSIFIER_TASKS + REGRESSOR_TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_predicts_as_the_target_is_written(task):
     data = tiny_dataset(task)
     forest = forest_for(task, oob_score=True, n_trees=40).fit(data)

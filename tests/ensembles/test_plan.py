@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.ensembles.plan import GrowingData, GrowingRules, features_per_node, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules, features_per_node
 from omnirank.ensembles.scores import ScoreOptions, TreeScorer
 from omnirank.errors import DataError, ParameterError
 from omnirank.testing import tiny_dataset
@@ -75,32 +75,23 @@ def test_extra_trees_draw_fewer_features_where_most_are_binary():
 
 
 def test_bootstrap_counts():
-    plan = make_plan(numbers(3, n=500), GrowingRules(), 7)
+    plan = GrowingData(numbers(3, n=500), 7).plan(GrowingRules())
     first, again, second = plan.counts(0), plan.counts(0), plan.counts(1)
     np.testing.assert_array_equal(first, again)
     assert (first != second).any()
     assert first.sum() == second.sum() == 500
     assert 0.30 < (first == 0).mean() < 0.44  # 1/e
-    assert (make_plan(numbers(3), GrowingRules(bootstrap=False), 7).counts(0) == 1).all()
+    assert (GrowingData(numbers(3), 7).plan(GrowingRules(bootstrap=False)).counts(0) == 1).all()
 
 
 def test_grown_trees_see_counts_times_weights():
     data = tiny_dataset("regression")
     weight = np.linspace(0.5, 1.5, data.n_examples)
-    plan = make_plan(data, GrowingRules(), 0, weight)
+    plan = GrowingData(data, 0, weight).plan(GrowingRules())
     grown = plan.grow(3)
     assert grown.weight[0] == pytest.approx((plan.counts(3) * weight).sum())
     leaves = grown.feature < 0
     assert (grown.weight[leaves] >= 2 - 1e-9).all()
-
-
-@pytest.mark.parametrize("task", ["regression", "multi-label", "classification"])
-def test_plans_travel_to_other_processes(task):
-    plan = make_plan(tiny_dataset(task), GrowingRules(), 0)
-    copy = pickle.loads(pickle.dumps(plan))
-    for i in range(3):
-        for one, other in zip(plan.grow(i), copy.grow(i), strict=True):
-            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(
@@ -116,22 +107,22 @@ def test_plans_travel_to_other_processes(task):
 )
 def test_rules_are_checked(rules, message):
     with pytest.raises(ParameterError, match=message):
-        make_plan(numbers(2), GrowingRules(**rules), 0)
+        GrowingData(numbers(2), 0).plan(GrowingRules(**rules))
 
 
 @pytest.mark.parametrize(("least", "enough"), [(2, True), (2.25, False)])
 def test_the_examples_must_weigh_as_much_as_two_leaves(least, enough):
     data, weight, rules = numbers(2, n=8), np.full(8, 0.5), GrowingRules(min_samples_leaf=least)
     if enough:
-        assert make_plan(data, rules, 0, weight).weight.sum() == 2 * least
+        assert GrowingData(data, 0, weight).plan(rules).weight.sum() == 2 * least
     else:
         message = "weigh 4 together, less than two leaves of min_samples_leaf=2.25: use weights of mean 1"
         with pytest.raises(DataError, match=message):
-            make_plan(data, rules, 0, weight)
+            GrowingData(data, 0, weight).plan(rules)
 
 
 def test_data_without_target_are_clustered():
-    plan = make_plan(om.Dataset(np.eye(4)), GrowingRules(min_samples_leaf=1, bootstrap=False), 0)
+    plan = GrowingData(om.Dataset(np.eye(4)), 0).plan(GrowingRules(min_samples_leaf=1, bootstrap=False))
     assert plan.task.name == "clustering"
     assert plan.columns.names == plan.dataset.feature_names
     assert (plan.grow(0).feature >= 0).any()
@@ -140,14 +131,14 @@ def test_data_without_target_are_clustered():
 def test_good_data_give_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        make_plan(tiny_dataset("classification"), GrowingRules("extra-trees", bootstrap=False), 0)
+        GrowingData(tiny_dataset("classification"), 0).plan(GrowingRules("extra-trees", bootstrap=False))
 
 
 def test_columns_without_known_value_are_not_tested():
     X = np.array([[np.nan, 1.0, np.nan], [np.nan, 2.0, 1.0], [np.nan, 3.0, 2.0], [np.nan, 4.0, 3.0]])
     y = [0.5, 1.5, 2.5, 3.5]
     for features in (X, sparse.csr_array(np.where(X == 0, 1.0, X))):
-        plan = make_plan(om.Dataset(features, y), GrowingRules(min_samples_leaf=1), 0)
+        plan = GrowingData(om.Dataset(features, y), 0).plan(GrowingRules(min_samples_leaf=1))
         assert 0 not in plan.grow(0).feature
 
 
@@ -159,11 +150,11 @@ def test_a_warning_where_min_labelled_leaf_refuses_every_split(weight):
     data = om.Dataset(rng.normal(size=(40, 3)), y)
     labelled = 6 if weight is None else 3
     with pytest.warns(UserWarning, match=f"no split is admissible.*weigh {labelled}.*min_labelled_leaf=10"):
-        make_plan(data, GrowingRules(supervision=0.5, min_labelled_leaf=10), 0, weight)
+        GrowingData(data, 0, weight).plan(GrowingRules(supervision=0.5, min_labelled_leaf=10))
     for rules in (GrowingRules(supervision=0.5, min_labelled_leaf=labelled), GrowingRules(supervision=0.5)):
-        make_plan(data, rules, 0, weight)
+        GrowingData(data, 0, weight).plan(rules)
     # supervised trees know labelled examples only
-    make_plan(data.take(data.labelled), GrowingRules(min_labelled_leaf=10, min_samples_leaf=1), 0)
+    GrowingData(data.take(data.labelled), 0).plan(GrowingRules(min_labelled_leaf=10, min_samples_leaf=1))
 
 
 @pytest.mark.parametrize(("supervision", "share"), [(0, 1.0), (0.5, 0.5), ("auto", 1.0), ("cv", 1.0)])
@@ -195,7 +186,7 @@ def test_examples_leave_memory_when_the_last_fit_does(n_labelled, level):
 @pytest.mark.parametrize("ensemble", ["extra-trees", "random-forest"])
 def test_what_travels_to_a_cluster_is_the_data_and_gives_the_same_scores(ensemble):
     dataset = numbers(20, 2000)
-    plan = make_plan(dataset, GrowingRules(ensemble=ensemble), 0)
+    plan = GrowingData(dataset, 0).plan(GrowingRules(ensemble=ensemble))
     scorer = TreeScorer.make(plan, ("unbiased", "genie3"), ScoreOptions())
     sent = pickle.dumps(scorer.to_send())
     assert len(sent) < 1.5 * dataset.X.nbytes

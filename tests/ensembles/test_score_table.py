@@ -10,7 +10,7 @@ import pytest
 
 from omnirank.core.registry import get_method, methods
 from omnirank.ensembles import FeatureScores, Score, register_score, unregister_score
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.scores import SCORES, ScoreOptions, TreeScorer, get_score
 from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments.fit import models_of_one_fit
@@ -83,7 +83,7 @@ def test_a_score_is_registered_once(toy):
 
 def test_workers_need_no_registration(toy):
     """What is sent to another process holds the score, which is registered in this one alone."""
-    plan = make_plan(tiny_dataset("regression"), GrowingRules(), 0)
+    plan = GrowingData(tiny_dataset("regression"), 0).plan(GrowingRules())
     sent = pickle.dumps(TreeScorer.make(plan, ("toy",), ScoreOptions()).to_send())
     unregister_score("toy")
     assert pickle.loads(sent)(2)["toy"].row.max() > 2

@@ -14,7 +14,7 @@ from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles import errors as losses
 from omnirank.ensembles import scores
-from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
+from omnirank.ensembles.plan import ENSEMBLES, GrowingData, GrowingRules
 from omnirank.ensembles.scores import SCORES, ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_scores as reference
@@ -27,7 +27,7 @@ seeds = st.integers(0, 2**31)
 def planned(data, weight=None, seed=0, **rules):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tiny data: levels look like identifiers
-        return make_plan(data, GrowingRules(**rules), seed, weight)
+        return GrowingData(data, seed, weight).plan(GrowingRules(**rules))
 
 
 def case_of(plan, weight, i=0):

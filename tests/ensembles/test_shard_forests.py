@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,14 +47,6 @@ def test_files_may_be_divided_in_any_way(tmp_path_factory, cuts, group, n_jobs, 
     expected = means(fitted(written(folder / "whole", FRAME), target))
     found = fitted(written(folder / "parts", FRAME, cuts, group), target, n_jobs=n_jobs)
     assert np.array_equal(means(found), expected)
-
-
-@pytest.mark.slow
-def test_processes_give_the_bits_of_threads(tmp_path):
-    folder = written(tmp_path / "parts", FRAME, [700])
-    expected = means(fitted(folder, "size"))
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert np.array_equal(means(fitted(folder, "size")), expected)
 
 
 @pytest.mark.slow

@@ -87,14 +87,6 @@ def test_folds_keep_groups_together_and_divide_classes_evenly():
         assert len(set(folds[groups[data.labelled] == group])) == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [2, 3])
-def test_workers_change_no_bit_of_the_choice(jobs):
-    data, rules = clusters(), GrowingRules("extra-trees")
-    one, other = (resolve_supervision("auto", GrowingData(data, 0, n_jobs=n), rules, ToFit(30)) for n in (1, jobs))
-    assert one == other
-
-
 def test_bags_are_not_empty_where_few_examples_are_labelled():
     for seed in range(6):
         rng = np.random.default_rng(seed)

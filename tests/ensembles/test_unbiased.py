@@ -15,7 +15,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.ensembles import unbiased as module
 from omnirank.ensembles.p_values import ExampleSums
-from omnirank.ensembles.plan import ENSEMBLES, GrowingData, GrowingRules, make_plan
+from omnirank.ensembles.plan import ENSEMBLES, GrowingData, GrowingRules
 from omnirank.ensembles.run import noise_factors
 from omnirank.ensembles.scores import ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
@@ -26,7 +26,7 @@ from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_f
 def planned(data, weight=None, seed=0, **rules):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tiny data: levels look like identifiers
-        return make_plan(data, GrowingRules(**{"normalize_targets": True} | rules), seed, weight)
+        return GrowingData(data, seed, weight).plan(GrowingRules(**{"normalize_targets": True} | rules))
 
 
 def check(plan, i=0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 
 POWERS = [-900, -400, -66, -3, 5, 70, 400]
 
@@ -35,7 +35,7 @@ def test_a_power_of_two_changes_no_tree(case, ensemble):
 
     def grown(scale):
         own = GrowingRules(min_samples_leaf=3 * scale, min_labelled_leaf=2 * scale, **rules)
-        return make_plan(om.Dataset(X, y), own, 0, weight * scale).grow(1)
+        return GrowingData(om.Dataset(X, y), 0, weight * scale).plan(own).grow(1)
 
     plain = grown(1.0)
     assert len(plain.feature) > 3

@@ -97,6 +97,11 @@ def test_areas_of_labels(problem):
     present = [(share, area) for share, area, _ in parts if share > 0]
     assert measures.mean_auroc(array, scores) == pytest.approx(reference.mean([area for *_, area in parts]))
     areas = measures.label_curve_measures(array, scores)
+    for only_present in (False, True):
+        counted = [j for j, column in enumerate(columns) if 1 in column or not only_present]
+        pairs = [(row[j], points[j]) for row, points in zip(truth, scores, strict=True) for j in counted]
+        area = reference.auprc(*zip(*pairs, strict=True)) if any(y for y, _ in pairs) else np.nan
+        assert measures.pooled_auprc(array, scores, only_present) == pytest.approx(area, nan_ok=True)
     assert areas["mean_auprc"] == pytest.approx(reference.mean([area for _, area, _ in parts]))
     only = measures.label_curve_measures(array, scores, only_present=True)["mean_auprc"]
     assert only == pytest.approx(reference.mean([area for _, area in present]), nan_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,32 +13,14 @@ from omnirank.data.columns import table_from
 from omnirank.neighbors.cells import table_cells
 from omnirank.neighbors.search import NeighborSearch
 from reference import neighbors_distances as reference
-
-NUMBERS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.floats(-5, 5, width=16))
-LEVELS = ("a", "b", "c")
-NAMES = st.one_of(st.none(), st.sampled_from(LEVELS))
-PAIRS = st.one_of(st.none(), st.sampled_from(LEVELS[:2]))
-
-
-def column(values, levels):
-    if levels is None:
-        return pd.Series([np.nan if v is None else v for v in values], dtype=float)
-    return pd.Series(pd.Categorical(values, categories=list(levels)))
+from reference import relief_cases
 
 
 @st.composite
 def tables(draw, least=2, most=10):
     """A typed table, and the same as the reference takes it."""
-    n = draw(st.integers(least, most))
-    kinds = draw(st.lists(st.sampled_from(["number", "name", "pair"]), min_size=1, max_size=5))
-    cells = {"number": (NUMBERS, None), "name": (NAMES, LEVELS), "pair": (PAIRS, LEVELS[:2])}
-    frame, slow = {}, []
-    for i, kind in enumerate(kinds):
-        cell, levels = cells[kind]
-        values = draw(st.lists(cell, min_size=n, max_size=n))
-        frame[f"x{i}"] = column(values, levels)
-        slow.append((values, None if levels is None else len(levels)))
-    return table_from(pd.DataFrame(frame)), slow
+    frame, slow = draw(relief_cases.features(draw(st.integers(least, most))))
+    return table_from(frame), slow
 
 
 @draws(10)
@@ -97,13 +78,6 @@ def test_larger_data_in_all_precisions(n, d, kind):
         ids, distances = search.nearest(np.arange(n), 12)
         np.testing.assert_array_equal(ids[:, 0], expected)
         np.testing.assert_allclose(distances[:, 0], np.take_along_axis(total, expected, 1), rtol=1e-12)
-
-
-def test_duplicates_are_neighbours_but_not_oneself():
-    X = np.array([[1.0, 2.0]] * 3 + [[5.0, 9.0]])
-    ids, distances = NeighborSearch(table_cells(table_from(X))).nearest(np.arange(4), 2)
-    assert ids[:, 0].tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
-    assert distances[0, 0].tolist() == [0.0, 0.0]
 
 
 def test_sparse_cells_equal_dense_ones():

@@ -179,14 +179,6 @@ def test_sparse_products_are_used():
     assert isinstance(weighted.weighted_examples(table, table, np.ones(40)), weighted.SparseExamples)
 
 
-def test_smaller_k_is_a_prefix():
-    rng = np.random.default_rng(2)
-    train, test = table_from(rng.integers(0, 4, (80, 4)) * 1.0), table_from(rng.integers(0, 4, (20, 4)) * 1.0)
-    many = weighted_neighbors(train, test, np.ones(4), 30)
-    for k in (1, 7):
-        np.testing.assert_array_equal(weighted_neighbors(train, test, np.ones(4), k), many[:, :k])
-
-
 def test_no_neighbour_and_no_training_example():
     table = table_from(np.eye(2))
     with pytest.raises(ValueError, match="k=0: choose a whole number from 1"):

@@ -239,8 +239,7 @@ def test_wrong_weights(weights, message):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "count"),
-    [(None, 2), (1, 1), (np.int64(3), 3), (1.0, 4), (0.5, 2), (0.01, 1), (np.float32(0.75), 3)],
+    ("wanted", "count"), [(None, 2), (1, 1), (np.int64(3), 3), (1.0, 4), (0.5, 2), (0.01, 1), (np.float32(0.75), 3)]
 )
 def test_count_share_or_half(wanted, count):
     fitted = ranker(n_features_to_select=wanted).fit(X, Y)

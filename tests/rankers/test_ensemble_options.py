@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from inspect import signature
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import omnirank as om
-from omnirank.errors import ParameterError
+from omnirank.errors import DataWarning, ParameterError
 from omnirank.evaluation.experiments.fit import make
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import genie3_forest
@@ -27,12 +28,29 @@ def test_per_target_genie3_sums_to_genie3():
     assert fitted.rankings_["symbolic"].per_target is None
 
 
-def test_trees_without_error_are_counted():
-    X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    with pytest.warns(UserWarning, match="all permutation scores are 0"):
-        fitted = genie3_forest("permutation", n_trees=7, random_state=0).fit(X, np.repeat([0, 1], 20))
-    assert fitted.n_undefined_ == 7
-    assert fitted.feature_importances_.tolist() == [0.0]
+def leaking(n=200):
+    """Three features of noise, and the target."""
+    y = np.random.default_rng(0).integers(0, 2, n)
+    return np.column_stack([np.random.default_rng(1).normal(size=(n, 3)), y]), y
+
+
+def test_the_note_says_that_a_leak_hides_others():
+    with pytest.warns(DataWarning, match="'x3' predicts .* can hide what other features tell"):
+        om.UnivariateRanker().fit(*leaking())
+
+
+@pytest.mark.filterwarnings("ignore:feature")
+def test_permutation_scores_of_trees_without_errors_are_explained_and_other_scores_need_no_explanation():
+    options = {"ensemble": "bagging", "n_trees": 5, "random_state": 0}
+    with pytest.warns(UserWarning, match="all permutation scores are 0: no tree makes an error") as told:
+        ranker = om.EnsembleRanker("permutation", **options).fit(*leaking())
+    assert not ranker.feature_importances_.any()
+    assert ranker.n_undefined_ == 5
+    assert told[-1].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        om.EnsembleRanker(**options).fit(*leaking())
 
 
 def test_weights_of_examples_count_in_trees_and_errors():

@@ -34,10 +34,7 @@ def test_class_targets_agree_with_the_reference(data):
     weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=n, max_size=n))
     if not any(v is not None for column in targets for v in column):
         return
-    given_ = {
-        "measure": data.draw(st.sampled_from(list(MEASURES))),
-        "n_bins": data.draw(st.integers(2, 5)),
-    }
+    given_ = {"measure": data.draw(st.sampled_from(list(MEASURES))), "n_bins": data.draw(st.integers(2, 5))}
     y = pd.DataFrame({f"y{j}": pd.Categorical(column, categories=list("abc")) for j, column in enumerate(targets)})
     task = "multi-target-classification" if len(targets) > 1 else "classification"
     y = y if len(targets) > 1 else y["y0"]

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
 from omnirank.data.target import Target
 from omnirank.errors import DataError, ParameterError
 from omnirank.testing import check_ranker, tiny_dataset
 from reference.ensembles_cases import DAG, TASKS, random_dataset
-
-
-@pytest.mark.every(3)
-@parametrize_with_checks([om.PerTargetRanker(om.UnivariateRanker())])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.slow

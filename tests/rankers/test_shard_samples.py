@@ -127,6 +127,18 @@ def test_batches_change_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_trees_at_a_time_change_no_bit(tmp_path):
+    folder, options = written(tmp_path / "parts", frame_of(), [300, 1700]), {"importance": "genie3", "max_depth": 3}
+    auto = ranked(folder, n_trees="auto", **options)
+    assert auto.ranking_.parameters["n_samples"] > 1
+    assert auto.n_trees_ > 23
+    assert auto.certainty_.remark == ""
+    steps = ranked(folder, n_trees=[3, 20, 23, auto.n_trees_], **options)
+    assert ranked(folder, n_trees=auto.n_trees_, **options).ranking_ == auto.ranking_ == steps.ranking_
+    assert steps.checkpoints_[auto.n_trees_]["genie3"] == auto.ranking_
+
+
+@pytest.mark.slow
 def test_processes_give_the_bits_of_threads(tmp_path):
     folder = written(tmp_path / "parts", frame_of(), [700])
     expected = ranked(folder).ranking_

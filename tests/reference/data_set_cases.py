@@ -12,14 +12,7 @@ NAN = np.nan
 TREE = Hierarchy.from_paths(["a", "a/b", "c"])
 TARGETS = {
     "classification": ["u", "v", None, "u", "u", "v"],
-    "multi-target-classification": [
-        ["u", "x"],
-        ["v", None],
-        [None, None],
-        ["u", "y"],
-        ["u", "x"],
-        ["v", "x"],
-    ],
+    "multi-target-classification": [["u", "x"], ["v", None], [None, None], ["u", "y"], ["u", "x"], ["v", "x"]],
     "regression": [0.5, 1.5, NAN, 2.5, 3.5, 4.5],
     "multi-target-regression": [[0.5, 1], [2, NAN], [NAN, NAN], [1, 2], [3, 4], [5, 6]],
     "multi-label": [{"a"}, {"b"}, None, {"a", "b"}, set(), {"a"}],

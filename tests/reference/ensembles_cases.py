@@ -11,15 +11,9 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 
-TASKS = (
-    "classification",
-    "multi-target-classification",
-    "regression",
-    "multi-target-regression",
-    "multi-label",
-    "hierarchical-multi-label",
-    "mixed-targets",
-)
+CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
+REGRESSOR_TASKS = ("regression", "multi-target-regression", "mixed-targets")
+TASKS = CLASSIFIER_TASKS + REGRESSOR_TASKS
 TREE = Hierarchy.from_paths(["a", "a/b", "a/b/c", "a/d", "e", "e/f"])
 DAG = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("e", "d"), ("e", "f")])
 

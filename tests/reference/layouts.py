@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from omnirank.ensembles.plan import make_plan
+from omnirank.ensembles.plan import GrowingData
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def both_plans(thin, full, rules, seed=0, weight=None):
     plans = []
     for dataset, on_cells in ((thin, True), (full, False)):
         with laid_out(on_cells):
-            plans.append(make_plan(dataset, rules, seed, weight))
+            plans.append(GrowingData(dataset, seed, weight).plan(rules))
     assert [plan.coded.kind == "Cells" for plan in plans] == [True, False]
     return plans
 

@@ -21,12 +21,7 @@ SPACES = ("one", "dense", "blocks", "labels")
 EVERY_DEPTH = 10**6
 
 
-def settings(
-    max_features=EVERY_DEPTH,
-    min_leaf=1.0,
-    max_depth=EVERY_DEPTH,
-    first_tie=False,
-):
+def settings(max_features=EVERY_DEPTH, min_leaf=1.0, max_depth=EVERY_DEPTH, first_tie=False):
     return Settings(max_features, float(min_leaf), max_depth, first_tie)
 
 
@@ -144,6 +139,8 @@ def space_of(problem, kind):
     scale, weight = np.sqrt(problem.lambdas), problem.training_weight
     if kind == "labels":
         return spaces._label_sets(sparse.csr_array(problem.columns), scale)
+    if kind == "single blocks":
+        return single_blocks(problem)
     if kind == "blocks":
         return spaces._blocks(problem.columns, ~np.isnan(problem.columns), scale, weight)
     one = "OneColumn" if problem.columns.shape[1] == 1 else "DenseColumns"

@@ -7,10 +7,8 @@ import pytest
 from sklearn.metrics import f1_score
 
 import omnirank as om
-from omnirank.data.infer import target_from
 from omnirank.relief.choice import candidate_rankings, cross_validated_losses, labelled_folds
 from omnirank.relief.pairs import PairSettings
-from omnirank.tasks import get_task
 
 
 def few_labels(task, n=50, n_labelled=30):
@@ -84,17 +82,6 @@ def test_rankings_of_candidates_are_those_of_the_ranker(task):
         wanted = om.ReliefRanker(n_neighbors=k, influence=influence).fit(data).feature_importances_
         np.testing.assert_allclose(importances, wanted, atol=1e-12)
     assert not np.allclose(found[None, 15], found[(0.0, 0.0), 20])
-
-
-def test_unknown_values_count_neither_as_errors_nor_as_examples():
-    task = get_task("multi-target-regression")
-    columns = task.columns(target_from(np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 8.0]]))[0])
-    truth = task.columns(target_from(np.array([[1.0, np.nan], [np.nan, np.nan], [5.0, 2.0]]))[0])
-    means = np.array([[2.0, 0.0], [0.0, 0.0], [2.0, 4.0]])
-    first = np.sqrt((1.0 + 9.0) / 2 / np.var([0.0, 2.0, 4.0]))
-    second = np.sqrt(4.0 / np.var([1.0, 3.0, 8.0]))
-    found = task.loss(truth, means, columns)
-    assert found == pytest.approx((first + second) / 2)
 
 
 def test_folds_hold_labelled_examples_once_and_classes_evenly():

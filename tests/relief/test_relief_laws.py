@@ -202,15 +202,6 @@ def test_equal_targets_warn_and_score_zero():
         assert not scores(np.ones((5, 2))).any()
 
 
-def test_duplicated_examples():
-    X, rng = random_data(0, n=8)
-    y = rng.normal(size=8)
-    slow = [(np.repeat(X[:, i], 2).tolist(), None) for i in range(5)]
-    far = np.repeat(y, 2)
-    wanted = reference.relief(slow, range(16), 2, lambda r, q: abs(far[r] - far[q]) / np.ptp(far))
-    np.testing.assert_allclose(scores(np.repeat(X, 2, axis=0), far, n_neighbors=2), wanted, atol=1e-9)
-
-
 # -- sampling, workers, merging ---------------------------------------------------------------------------
 
 

@@ -37,10 +37,7 @@ classes = st.one_of(st.none(), st.sampled_from(["u", "v", "w"]))
 def targets(draw):
     """A target of any task, with its task."""
     n = draw(st.integers(1, 8))
-    column = {
-        "number": st.lists(numbers, min_size=n, max_size=n),
-        "class": st.lists(classes, min_size=n, max_size=n),
-    }
+    column = {"number": st.lists(numbers, min_size=n, max_size=n), "class": st.lists(classes, min_size=n, max_size=n)}
     labels = st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=3, max_size=3)
     task = draw(
         st.sampled_from(["regression", "multi-target-regression", "classification", "mixed-targets", "multi-label"])

@@ -9,7 +9,7 @@ import pytest
 
 import omnirank as om
 from omnirank.core.kernels.vector import PLAIN
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.trees import layout as codes
 from reference import trees_cases as cases
 
@@ -42,7 +42,7 @@ def assert_same_trees(plan):
 def test_trees_are_the_same(n_columns, max_features, tie_break, least):
     rules = GrowingRules("extra-trees", max_features=max_features, tie_break=tie_break, min_samples_leaf=least)
     for n in (65, 300, 700):
-        plan = make_plan(data(n_columns, n=n), rules, 0)
+        plan = GrowingData(data(n_columns, n=n), 0).plan(rules)
         assert plan.coded.kind == ("ListedDraws" if max_features < 10 else "RowDraws")
         assert_same_trees(plan)
 
@@ -50,14 +50,14 @@ def test_trees_are_the_same(n_columns, max_features, tie_break, least):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_blocks_in_single_precision(n_columns):
-    plan = make_plan(data(n_columns, dtype=np.float32), GrowingRules("extra-trees", max_features="all"), 0)
+    plan = GrowingData(data(n_columns, dtype=np.float32), 0).plan(GrowingRules("extra-trees", max_features="all"))
     assert plan.coded.kind == "RowDraws"
     assert_same_trees(plan)
 
 
 @pytest.mark.parametrize("n_features", [12, 15, 16, 17, 31, 32])
 def test_blocks_of_features_that_are_not_full(n_features):
-    plan = make_plan(data(1, n_features), GrowingRules("extra-trees", max_features="all"), 0)
+    plan = GrowingData(data(1, n_features), 0).plan(GrowingRules("extra-trees", max_features="all"))
     assert plan.coded.kind == "RowDraws"
     assert_same_trees(plan)
 
@@ -87,6 +87,6 @@ def test_kinds_of_features(change):
     if change == "unknown":
         y[5, 1] = np.nan
     rules = GrowingRules("extra-trees", max_features=6 if change == "most" else 2)
-    plan = make_plan(om.Dataset(X, y), rules, 0)
+    plan = GrowingData(om.Dataset(X, y), 0).plan(rules)
     assert plan.coded.kind == {"nominal": "MixedDraws", "most": "RowDraws"}.get(change, "NumericDraws")
     assert len(plan.grow(0).feature) > 1

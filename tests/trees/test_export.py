@@ -12,9 +12,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.testing import tiny_dataset
-
-CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
-REGRESSOR_TASKS = ("regression", "multi-target-regression", "mixed-targets")
+from reference.ensembles_cases import CLASSIFIER_TASKS, TASKS
 
 
 def model_for(task, **more):
@@ -57,7 +55,7 @@ def test_leaves_speak_the_words_of_the_task(task, words):
     assert words in om.export_text(model_for(task))
 
 
-@pytest.mark.parametrize("task", CLASSIFIER_TASKS + REGRESSOR_TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_text_and_graph_show_every_node(task):
     model = model_for(task)
     assert len(om.export_text(model).splitlines()) == model.tree_.n_nodes
@@ -188,7 +186,7 @@ def full(prototype, n_values):
     return values.tolist()
 
 
-@pytest.mark.parametrize("task", CLASSIFIER_TASKS + REGRESSOR_TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_json_holds_the_tree(task):
     model = model_for(task)
     check_document(model.tree_, om.export_json(model))

@@ -21,11 +21,11 @@ fewer = draws(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 @pytest.mark.parametrize("mixed", [False, True], ids=["numeric", "mixed"])
-@pytest.mark.parametrize("kind", cases.SPACES)
+@pytest.mark.parametrize("kind", [*cases.SPACES, "single blocks"])
 @few
 @given(st.data())
 def test_the_tree_is_that_of_the_reference(kind, mixed, random_tests, data):
-    case = data.draw(cases.problems(kind, mixed))
+    case = data.draw(cases.problems("blocks" if kind == "single blocks" else kind, mixed))
     cases.agree(case, kind, data.draw(cases.searches()), data.draw(cases.seeds), random_tests)
 
 

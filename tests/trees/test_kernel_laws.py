@@ -35,29 +35,6 @@ def nodes(case, kind, search, seed, random_tests=False, wide=False):
 
 
 @pytest.mark.slow
-@random_tests
-@pytest.mark.parametrize("kind", ["labels", "dense", "one"])
-@few
-@given(st.data())
-def test_all_kinds_of_space_grow_the_same_tree(kind, random_tests, data):
-    case = data.draw(cases.problems(kind, mixed=True))
-    search, seed = data.draw(cases.searches()), data.draw(cases.seeds)
-    expected = nodes(case, kind, search, seed, random_tests)
-    for other in ("dense", "blocks", cases.single_blocks(case[0])):
-        cases.assert_same(nodes(case, other, search, seed, random_tests), expected)
-
-
-@pytest.mark.slow
-@few
-@given(st.data())
-def test_blocks_of_columns_and_single_columns_grow_the_same_tree(data):
-    case = data.draw(cases.problems("blocks", mixed=True))
-    search, seed = data.draw(cases.searches()), data.draw(cases.seeds)
-    single = cases.single_blocks(case[0])
-    cases.assert_same(nodes(case, single, search, seed), nodes(case, "blocks", search, seed))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("mixed", "random_tests"), [(False, False), (True, True)])
 @few
 @given(st.data())

@@ -11,7 +11,7 @@ import omnirank as om
 from draws import draws
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from reference import trees_cases
 from reference import trees_growing as reference
 from reference.layouts import both_plans, laid_out
@@ -102,5 +102,5 @@ def test_a_split_that_keeps_enough_labelled_examples_together_is_admissible():
         for least, splits in ((3, True), (5, True), (6, False)):
             rules = GrowingRules("bagging", bootstrap=False, supervision=0.5, min_labelled_leaf=least)
             with laid_out(on_cells):
-                grown = make_plan(om.Dataset(X, y), rules, 0).grow(0)
+                grown = GrowingData(om.Dataset(X, y), 0).plan(rules).grow(0)
             assert (grown.feature[0] >= 0) == splits

@@ -21,7 +21,7 @@ N = 120
 def features(rng, density, kind):
     """Features with that share of non-zero cells: of 0 and 1, of several values, or with two dense columns."""
     X = (rng.random((N, 24)) < density).astype(float)
-    if kind != "binary":
+    if kind not in ("binary", "booleans"):
         X *= rng.integers(1, 5, X.shape) - 2.5
     if kind == "numeric among them":
         X[:, :2] = rng.normal(size=(N, 2))
@@ -58,19 +58,25 @@ def fitted(X, y, task, **parameters):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["binary", "values", "numeric among them"])
+@pytest.mark.parametrize("kind", ["binary", "values", "numeric among them", "booleans"])
 @pytest.mark.parametrize("density", [0.04, 0.13, 0.3, 0.6])
 def test_arrays_and_sparse_containers_give_the_same_bits(kind, density):
     rng = np.random.default_rng(int(100 * density))
     X = features(rng, density, kind)
+    others = [sparse.csr_array(X)]
+    if kind == "booleans":
+        others = [
+            *(container(X > 0) for container in (sparse.csr_array, sparse.csc_array, sparse.coo_array, pd.DataFrame))
+        ]
+        assert all(om.Dataset(other).features.levels == ((False, True),) * 24 for other in others)
     for task, y in targets(rng, X).items():
         cases = [(y, {})]
         if y is not None:
             cases += [(y, {"ensemble": "extra-trees"}), (few(y, rng), {})]
             cases += [(few(y, rng), {"supervision": w, "min_labelled_leaf": 2}) for w in (0.0, 0.5)]
-        for labels, parameters in cases:
-            dense, scores = fitted(X, labels, task, **parameters)
-            other, found = fitted(sparse.csr_array(X), labels, task, **parameters)
+        for i, (labels, parameters) in enumerate(cases):
+            dense, scores = fitted(X > 0 if kind == "booleans" else X, labels, task, **parameters)
+            other, found = fitted(others[i % len(others)], labels, task, **parameters)
             assert (other.supervision_, other.supervision_curve_) == (dense.supervision_, dense.supervision_curve_)
             np.testing.assert_array_equal(scores, found)
 

@@ -22,16 +22,6 @@ def test_a_value_equal_to_the_threshold_goes_left(n):
     assert model.predict(np.full((n, 1), np.nextafter(1.0, 2.0))).tolist() == [1.5] * n
 
 
-def test_the_nearest_ancestor_with_known_values_predicts_and_not_the_root():
-    """The second target is unknown for one of the groups that the first target tells apart."""
-    X = np.repeat(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), 4, axis=0)
-    Y = np.repeat(np.array([[0.0, 0.0], [9.0, 6.0], [10.0, np.nan]]), 4, axis=0)
-    model = full(om.PCTRegressor).fit(X, Y)
-    assert model.tree_.depth.max() == 2
-    np.testing.assert_allclose(model.predict(X[[0, 4, 8]]), [[0.0, 0.0], [9.0, 6.0], [10.0, 6.0]])
-    assert np.nanmean(Y[:, 1]) == 3.0
-
-
 def test_sparse_and_dense_means_are_added_alike():
     means, rows = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]), np.array([3, 0, 2])
     for given in (means, sparse.csr_array(means)):

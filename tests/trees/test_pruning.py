@@ -10,33 +10,18 @@ from scipy import sparse
 
 import omnirank as om
 from draws import draws
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.testing import tiny_dataset
 from omnirank.trees.prototypes import column_gains
-from omnirank.trees.pruning import (
-    Pruning,
-    leaf_errors,
-    node_errors,
-    prune,
-    prune_m5,
-    without_subtrees,
-)
+from omnirank.trees.pruning import Pruning, leaf_errors, node_errors, prune, prune_m5, without_subtrees
 from reference import trees_pruning as reference
+from reference.ensembles_cases import TASKS
 
-TASKS = (
-    "classification",
-    "multi-target-classification",
-    "multi-label",
-    "hierarchical-multi-label",
-    "regression",
-    "multi-target-regression",
-    "mixed-targets",
-)
 RULES = GrowingRules("bagging", bootstrap=False)
 
 
 def grown_on(dataset, weight=None, rules=RULES):
-    plan = make_plan(dataset, rules, 0, weight)
+    plan = GrowingData(dataset, 0, weight).plan(rules)
     return plan, plan.grow(0)
 
 
@@ -161,7 +146,7 @@ def test_root_error_is_the_impurity_of_the_training_set(weighted):
     X, y = noisy()
     y = np.column_stack([y, np.where(rng.random(len(y)) < 0.4, np.nan, rng.normal(size=len(y)))])
     weight = rng.integers(1, 6, len(y)) / 2 if weighted else None
-    plan = make_plan(om.Dataset(X, y), GrowingRules("bagging", bootstrap=False), 0, weight)
+    plan = GrowingData(om.Dataset(X, y), 0, weight).plan(GrowingRules("bagging", bootstrap=False))
     errors = node_errors(plan.grow(0), plan.columns, plan.clustering, plan.weight)
     assert errors[0] == pytest.approx(plan.weight.sum())  # normalised targets: impurity 1 an example
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.data.table import Table
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from reference.layouts import laid_out
 
 N_TREES = 300
@@ -19,7 +19,7 @@ def thresholds(X, y, on_cells=False, **rules):
     """Threshold of the root in many trees of one feature, NaN where it is a leaf."""
     rules = {"ensemble": "extra-trees", "bootstrap": False, "min_samples_leaf": LEAST, "max_depth": 1} | rules
     with laid_out(on_cells=on_cells):
-        plan = make_plan(om.Dataset(X, y), GrowingRules(**rules), 0)
+        plan = GrowingData(om.Dataset(X, y), 0).plan(GrowingRules(**rules))
     trees = [plan.grow(i) for i in range(N_TREES)]
     return np.array([tree.drawn[0] if tree.feature[0] >= 0 else np.nan for tree in trees])
 
@@ -49,14 +49,6 @@ def test_admissible_thresholds_are_uniform(on_cells):
     assert abs(counts - N_TREES / 5).max() < 5 * np.sqrt(N_TREES / 5)
 
 
-@pytest.mark.slow
-def test_both_layouts_draw_the_same_thresholds():
-    rng = np.random.default_rng(3)
-    x = rng.lognormal(0, 3, 300) * (rng.random(300) < 0.2) * rng.choice([-1, 1], 300)
-    y = rng.normal(size=300)
-    np.testing.assert_array_equal(thresholds(sparse.csc_array(x[:, None]), y, True), thresholds(x[:, None], y))
-
-
 @pytest.mark.parametrize("y", [[9, 0, 0, 0, 0, 0, 9, 9, 9, 9], [0, 0, 0, 0, 0, 9, 9, 9, 9, 9]])
 def test_each_way_of_missing_values_has_thresholds_of_its_own(y):
     """Six known values, four missing: left they need one known value more, right one too."""
@@ -78,7 +70,7 @@ def test_levels_are_moved_until_both_sides_are_heavy_enough():
     codes = np.array([0] * 60 + list(range(1, 41)), np.int32)
     table = Table.from_columns(["x"], [codes], [tuple(range(41))])
     rules = GrowingRules(ensemble="extra-trees", bootstrap=False, min_samples_leaf=40, max_depth=1)
-    plan = make_plan(om.Dataset(table, np.arange(100.0)), rules, 0)
+    plan = GrowingData(om.Dataset(table, np.arange(100.0)), 0).plan(rules)
     for i in range(20):
         tree = plan.grow(i)
         assert tree.feature[0] == 0
@@ -89,7 +81,7 @@ def test_moved_levels_are_random():
     codes = np.repeat(np.arange(30, dtype=np.int32), 2)
     table = Table.from_columns(["x"], [codes], [tuple(range(30))])
     rules = GrowingRules(ensemble="extra-trees", bootstrap=False, min_samples_leaf=26, max_depth=1)
-    plan = make_plan(om.Dataset(table, np.random.default_rng(0).normal(size=60)), rules, 0)
+    plan = GrowingData(om.Dataset(table, np.random.default_rng(0).normal(size=60)), 0).plan(rules)
     left = np.zeros(30)
     for i in range(N_TREES):
         tree = plan.grow(i)

@@ -13,7 +13,7 @@ import omnirank as om
 from draws import draws
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.target import Target
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.trees import layout
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.partial_targets import DenseBlocks, TwoParts
@@ -52,7 +52,7 @@ def agree(dataset, w, weight=None, min_labelled=0.0, feature_weights=None, seed=
     growing = GrowingRules(
         ensemble, bootstrap=False, supervision=w, min_labelled_leaf=min_labelled, **({"max_features": "all"} | rules)
     )
-    plan = make_plan(dataset, growing, seed, weight, feature_weights=feature_weights)
+    plan = GrowingData(dataset, seed, weight, feature_weights=feature_weights).plan(growing)
     grown = plan.grow(0)
     problem = problem_of(dataset, w, plan.weight, min_labelled, feature_weights)
     random_tests = ensemble == "extra-trees"
@@ -168,9 +168,9 @@ def test_products_of_rows_grow_the_trees_of_columns(monkeypatch):
     dataset = om.Dataset(frame, X[:, :2] + X[:, 5:7]).hide_labels(slice(20, None))
     for w in (0.0, 0.5):
         rules = GrowingRules(supervision=w, max_features="sqrt")
-        by_rows = make_plan(dataset, rules, 0)
+        by_rows = GrowingData(dataset, 0).plan(rules)
         monkeypatch.setattr(layout, "_MOST_GRAM_ROWS", 0)
-        by_columns = make_plan(dataset, rules, 0)
+        by_columns = GrowingData(dataset, 0).plan(rules)
         monkeypatch.undo()
         kinds = [p.space.features if isinstance(p.space, TwoParts) else p.space for p in (by_rows, by_columns)]
         assert [isinstance(kind, GramColumns) for kind in kinds] == [True, False]
@@ -194,8 +194,8 @@ def test_without_supervision_the_target_changes_no_bit(task):
     rng = np.random.default_rng(2)
     dataset = few_labels(rng, task, 40)
     rules = GrowingRules(max_features=2, supervision=0.0)
-    with_target = make_plan(dataset, rules, 5)
-    without = make_plan(om.Dataset(dataset.features), rules, 5)
+    with_target = GrowingData(dataset, 5).plan(rules)
+    without = GrowingData(om.Dataset(dataset.features), 5).plan(rules)
     for i in range(3):
         same_trees(with_target.grow(i), without.grow(i))
 
@@ -212,7 +212,7 @@ def test_the_gain_of_a_split_is_linear_in_the_level_of_supervision(task):
 
     def gain(data, w):
         rules = GrowingRules("bagging", bootstrap=False, max_depth=1, min_samples_leaf=1, supervision=w)
-        return make_plan(data, rules, 0).grow(0).gain[0]
+        return GrowingData(data, 0).plan(rules).grow(0).gain[0]
 
     unsupervised, near = gain(whole, 0.0), gain(whole, 1 - 1e-12)
     assert unsupervised > 0
@@ -225,14 +225,14 @@ def test_bootstraps_draw_labelled_and_unlabelled_examples_apart():
     rng = np.random.default_rng(4)
     dataset = om.Dataset(rng.normal(size=(100, 3)), rng.normal(size=100)).hide_labels(np.arange(0, 100, 3))
     labelled = dataset.labelled
-    plan = make_plan(dataset, GrowingRules(supervision=0.5), 0)
-    supervised = make_plan(dataset.take(labelled), GrowingRules(), 0)
+    plan = GrowingData(dataset, 0).plan(GrowingRules(supervision=0.5))
+    supervised = GrowingData(dataset.take(labelled), 0).plan(GrowingRules())
     for i in range(20):
         counts = plan.counts(i)
         assert counts[labelled].sum() == labelled.sum()
         assert counts.sum() == 100
         np.testing.assert_array_equal(counts[labelled], supervised.counts(i))
-    plain = make_plan(dataset, GrowingRules(supervision=0.0), 0)
+    plain = GrowingData(dataset, 0).plan(GrowingRules(supervision=0.0))
     assert any(plain.counts(i)[labelled].sum() != labelled.sum() for i in range(20))
 
 
@@ -241,14 +241,14 @@ def test_constant_features_neither_count_nor_split():
     X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
     y[10:] = np.nan
     rules = GrowingRules(bootstrap=False, max_features="all", supervision=0.4)
-    plain = make_plan(om.Dataset(X, y), rules, 0).grow(0)
-    more = make_plan(om.Dataset(np.column_stack([X, np.full((30, 4), 7.0)]), y), rules, 0).grow(0)
+    plain = GrowingData(om.Dataset(X, y), 0).plan(rules).grow(0)
+    more = GrowingData(om.Dataset(np.column_stack([X, np.full((30, 4), 7.0)]), y), 0).plan(rules).grow(0)
     # drawing from more features takes the ties elsewhere, but there are none
     np.testing.assert_array_equal(plain.feature, more.feature)
     np.testing.assert_allclose(plain.gain, more.gain)
-    only = make_plan(om.Dataset(np.full((30, 2), 7.0), y), rules, 0).grow(0)
+    only = GrowingData(om.Dataset(np.full((30, 2), 7.0), y), 0).plan(rules).grow(0)
     assert only.feature.tolist() == [-1]
-    nothing = make_plan(om.Dataset(np.full((30, 2), 7.0)), rules, 0).grow(0)
+    nothing = GrowingData(om.Dataset(np.full((30, 2), 7.0)), 0).plan(rules).grow(0)
     assert nothing.feature.tolist() == [-1]
 
 
@@ -261,5 +261,5 @@ def test_a_branch_without_known_targets_gains_what_the_features_gain():
     y = np.array([1.0, 2.0, 4.0, np.nan, np.nan, np.nan])
     rules = GrowingRules("bagging", bootstrap=False, min_samples_leaf=1, max_depth=1)
     for w in (0.25, 0.75):
-        grown = make_plan(om.Dataset(X, y), GrowingRules(**vars(rules) | {"supervision": w}), 0).grow(0)
+        grown = GrowingData(om.Dataset(X, y), 0).plan(GrowingRules(**vars(rules) | {"supervision": w})).grow(0)
         assert grown.gain[0] == pytest.approx((1 - w) * 6)  # the whole impurity of the only feature

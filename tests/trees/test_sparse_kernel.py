@@ -8,7 +8,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.data.table import Table
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.trees.tree import tree_from_grown
 from reference.layouts import assert_same_splits, both_plans, laid_out
 
@@ -32,13 +32,13 @@ def target(rng, X, kind):
     return (signal > np.quantile(signal, 0.97, axis=0)).astype(int)
 
 
-def grow_both(X, y, ensemble, seed, levels=None, **rules):
+def grow_both(X, y, ensemble, seed, levels=None, weight=None, **rules):
     """Trees on the sparse table and on the same cells as a dense one."""
     thin = Table.from_sparse(sparse.csc_array(X), levels=levels)
     columns = [thin.column(i) for i in range(thin.n_columns)]
     full = Table.from_columns(thin.names, columns, thin.levels)
     settings = GrowingRules(ensemble=ensemble, **rules)
-    plans = both_plans(om.Dataset(thin, y), om.Dataset(full, y), settings, seed)
+    plans = both_plans(om.Dataset(thin, y), om.Dataset(full, y), settings, seed, weight)
     return [(plan, plan.grow(0)) for plan in plans]
 
 
@@ -56,23 +56,20 @@ def assert_same_tree(sparse_side, dense_side):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("kind", [*TARGETS, "extra-trees", "ties"])
 @pytest.mark.parametrize("binary", [True, False])
 def test_same_trees_as_dense_codes(kind, binary):
-    rng = np.random.default_rng([TARGETS.index(kind), binary])
+    """Ties of features that store a value in every row: their smallest value is no zero."""
+    rng = np.random.default_rng([len(kind), binary])
+    ensemble, rules = ("extra-trees", {"max_features": "all"}) if kind == "extra-trees" else ("random-forest", {})
     for seed in range(6):
         X = sparse_features(rng, 300, 40, 0.08, binary)
-        sides = grow_both(X, target(rng, X, kind), "random-forest", seed)
+        if kind == "ties":
+            X[:, :3] = rng.integers(1, 6, 300)[:, None] * [1, 1, -1]
+        y = target(rng, X, {"extra-trees": "number", "ties": "numbers"}.get(kind, kind))
+        sides = grow_both(X, y, ensemble, seed, **rules)
         assert (sides[0][1].feature >= 0).sum() > 5
         assert_same_tree(*sides)
-
-
-@pytest.mark.slow
-def test_same_extra_trees_as_dense_codes():
-    rng = np.random.default_rng(3)
-    for binary in (True, False):
-        X = sparse_features(rng, 300, 40, 0.1, binary)
-        assert_same_tree(*grow_both(X, target(rng, X, "number"), "extra-trees", 1, max_features="all"))
 
 
 @pytest.mark.slow
@@ -95,21 +92,9 @@ def test_binary_nominal_features():
         assert trees[0].left_levels(node) == trees[1].left_levels(node) == ("no",)
 
 
-@pytest.mark.slow
-def test_feature_without_zeros_and_ties():
-    """A sparse column may store a value in every row; then its smallest value is no zero."""
-    rng = np.random.default_rng(9)
-    X = sparse_features(rng, 120, 10, 0.1, False)
-    X[:, 0] = rng.integers(1, 6, 120)
-    X[:, 1] = X[:, 0]
-    X[:, 2] = -X[:, 0]
-    for seed in range(4):
-        assert_same_tree(*grow_both(X, target(rng, X, "numbers"), "bagging", seed))
-
-
 def test_missing_cells_take_the_dense_path():
     X = sparse.csc_array(np.vstack([[[0.0, 1.0], [np.nan, 0.0], [2.0, 1.0], [0.0, 3.0]], np.zeros((36, 2))]))
-    plan = make_plan(om.Dataset(X, [0.1, 0.2, 0.9, 1.3, *np.arange(36.0)]), GrowingRules(), 0)
+    plan = GrowingData(om.Dataset(X, [0.1, 0.2, 0.9, 1.3, *np.arange(36.0)]), 0).plan(GrowingRules())
     assert plan.coded.kind != "Cells"
 
 
@@ -119,32 +104,18 @@ FEW = [("labels", True, "random-forest"), ("number", False, "random-forest"), ("
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("kind", "binary", "ensemble"), FEW)
-def test_same_trees_with_few_labels(kind, binary, ensemble):
+def test_same_trees_with_few_labels(kind, binary, ensemble, weighted):
     rng = np.random.default_rng([TARGETS.index(kind), 9])
     for seed, (w, least) in enumerate([(0.0, 0), (0.5, 0), (0.5, 3), (0.2, 2)]):
         X = sparse_features(rng, 300, 40, 0.08, binary)
         y = target(rng, X, kind).astype(float)
         y[rng.random(300) < 0.7] = np.nan
         rules = {"supervision": w, "min_labelled_leaf": least, "max_features": "sqrt"}
-        sides = grow_both(X, y, ensemble, seed, **rules)
+        sides = grow_both(X, y, ensemble, seed, weight=rng.random(300) + 0.5 if weighted else None, **rules)
         assert (sides[0][1].feature >= 0).sum() > 5
         assert_same_tree(*sides)
-
-
-@pytest.mark.slow
-def test_same_trees_with_weights_and_few_labels():
-    rng = np.random.default_rng(10)
-    X = sparse_features(rng, 200, 30, 0.1, False)
-    y = target(rng, X, "number")
-    y[rng.random(200) < 0.5] = np.nan
-    weight = rng.random(200) + 0.5
-    tables = [Table.from_sparse(sparse.csc_array(X)), Table.from_numeric(X)]
-    for w, least in ((0.4, 0), (0.0, 2)):
-        rules = GrowingRules(supervision=w, min_labelled_leaf=least)
-        plans = both_plans(*(om.Dataset(t, y) for t in tables), rules, 0, weight)
-        for i in range(4):
-            assert_same_tree(*[(plan, plan.grow(i)) for plan in plans])
 
 
 def test_partly_known_label_sets_of_sparse_features():
@@ -157,7 +128,7 @@ def test_partly_known_label_sets_of_sparse_features():
     plans = []
     for on_cells in (True, False):
         with laid_out(on_cells):
-            plans.append(make_plan(om.Dataset(X, y, task="multi-label"), GrowingRules(supervision=0.5), 0))
+            plans.append(GrowingData(om.Dataset(X, y, task="multi-label"), 0).plan(GrowingRules(supervision=0.5)))
         assert plans[-1].coded.kind != "Cells"
     for i in range(3):
         assert_same_tree(*[(plan, plan.grow(i)) for plan in plans])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.core.kernels.vector import PLAIN
-from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.trees.kernels import grow as grow_tree
 from omnirank.trees.kernels.search_all import NumericCodes
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
@@ -80,10 +80,10 @@ def test_large_data_are_copied(copies, monkeypatch):
     X = rng.normal(size=(70_000, 3))
     data = om.Dataset(X, X[:, 0] + rng.normal(size=len(X)))
     rules = GrowingRules(min_samples_leaf=200)
-    expected = make_plan(data, rules, 0).grow(0)
+    expected = GrowingData(data, 0).plan(rules).grow(0)
     copies(10_000)
     sizes = counted_copies(monkeypatch)
-    plan = make_plan(data, rules, 0)
+    plan = GrowingData(data, 0).plan(rules)
     assert plan.coded.cells.by_row.size == 0
     found = plan.grow(0)
     assert sum(sizes) == len(found.rows)
@@ -101,7 +101,7 @@ def test_labelled_rows_of_large_data_are_copied(copies):
     copies(10_000)
     data.plan(GrowingRules(supervision=0.5))  # codes all rows, of which the labelled ones are taken
     found = data.labelled.plan(rules).grow(0)
-    expected = make_plan(data.dataset.take(data.dataset.labelled), rules, 0).grow(0)
+    expected = GrowingData(data.dataset.take(data.dataset.labelled), 0).plan(rules).grow(0)
     cases.assert_same_bits(found, expected)
 
 
@@ -113,12 +113,12 @@ def test_extra_trees_on_copies_are_the_same(copies, monkeypatch, n_columns):
     X = rng.normal(size=(3000, 12)).round(2)
     data = om.Dataset(X, X[:, :n_columns] + rng.normal(size=(len(X), n_columns)))
     rules = GrowingRules("extra-trees", max_features=3)
-    expected = make_plan(data, rules, 0).grow(0)
+    expected = GrowingData(data, 0).plan(rules).grow(0)
     monkeypatch.setattr(grow_tree, "_MOST_BYTES", 8 * 12 * 1000)
     monkeypatch.setattr(grow_tree, "_LEAST_ROWS", 1)
     copies(10_000)
     sizes = counted_copies(monkeypatch)
-    found = make_plan(data, rules, 0).grow(0)
+    found = GrowingData(data, 0).plan(rules).grow(0)
     assert sum(sizes) == len(found.rows)
     assert max(sizes) <= 1000
     cases.assert_same_bits(found, expected, gains=False)

@@ -525,15 +525,3 @@ def weight_unit(weight: np.ndarray) -> float:
         return 1.0
     largest = positive.max()
     return float(np.ldexp(1.0, int(np.frexp((positive / largest).mean() * largest)[1]) - 1))
-
-
-def make_plan(
-    dataset: Dataset,
-    rules: GrowingRules,
-    entropy: int,
-    sample_weight: np.ndarray | None = None,
-    n_jobs: int | None = None,
-    feature_weights: np.ndarray | None = None,
-) -> GrowingPlan:
-    """Prepare a data set for growing trees of one plan; parameters as in :class:`GrowingData`."""
-    return GrowingData(dataset, entropy, sample_weight, feature_weights, n_jobs).plan(rules)

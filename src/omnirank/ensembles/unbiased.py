@@ -97,7 +97,7 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
         contributed = _Contributed(np.zeros(int((last - first).sum())), np.zeros(n_features))
     for parts, split in ((described.own, table), (described.features, table[:0])):
         for part in parts:
-            part.add(grown, tests, bags, row, split, contributed)
+            part.add(grown, tests, bags, TreeSums(row, split, contributed))
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
@@ -112,6 +112,14 @@ class _Contributed(NamedTuple):
 
     by_example: np.ndarray
     in_bag: np.ndarray
+
+
+class TreeSums(NamedTuple):
+    """The score of a tree while columns are added: all, by variable unless empty, by example; changed in place."""
+
+    row: np.ndarray
+    table: np.ndarray
+    contributed: _Contributed | None = None
 
 
 def rows_by_node(
@@ -370,16 +378,9 @@ class _DenseColumns(NamedTuple):
         """Return some columns."""
         return self.values[:, columns]
 
-    def add(
-        self,
-        grown: Any,
-        inner: np.ndarray,
-        bags: tuple[Any, ...],
-        row: np.ndarray,
-        table: np.ndarray,
-        contributed: _Contributed | None,
-    ) -> None:
-        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
+    def add(self, grown: Any, inner: np.ndarray, bags: tuple[Any, ...], sums: TreeSums) -> None:
+        """Add the gains of tests to the sums."""
+        row, table, contributed = sums
         feature, left, right = grown.feature[inner], inner + 1, grown.right[inner]
         seen, unseen = (self._node_sums(grown, bag) for bag in bags[:2])
         weights = seen.known[left], seen.known[right], unseen.known[left], unseen.known[right]
@@ -427,22 +428,15 @@ class _RowProducts(NamedTuple):
         """Return some columns."""
         return self.columns.z[:, columns] * np.sqrt(self.columns.share)
 
-    def add(
-        self,
-        grown: Any,
-        inner: np.ndarray,
-        bags: tuple[Any, ...],
-        row: np.ndarray,
-        table: np.ndarray,
-        contributed: _Contributed | None,
-    ) -> None:
-        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
+    def add(self, grown: Any, inner: np.ndarray, bags: tuple[Any, ...], sums: TreeSums) -> None:
+        """Add the gains of tests to the sums."""
+        row, table, contributed = sums
         from omnirank.ensembles.kernels.unbiased import add_gains_of_products
 
         if len(table):  # products hold no single columns
             values = self.dense(np.arange(len(self.owner)))
             columns = _DenseColumns(values, True, self.owner, self.variable)
-            columns.add(grown, inner, bags, np.zeros(len(row)), table, None)
+            columns.add(grown, inner, bags, sums._replace(row=np.zeros(len(row)), contributed=None))
         tests = np.column_stack([inner, grown.right[inner], grown.feature[inner]]).astype(np.int64)
         work = np.empty((2, max(len(bags[0].rows), int(np.diff(self.columns.starts).max()))))
         kept = contributed or _Contributed(np.zeros(0), np.zeros(len(row)))
@@ -463,16 +457,9 @@ class _SparseColumns(NamedTuple):
         values[self.labelled == 0] = np.nan
         return values
 
-    def add(
-        self,
-        grown: Any,
-        inner: np.ndarray,
-        bags: tuple[Any, ...],
-        row: np.ndarray,
-        table: np.ndarray,
-        contributed: _Contributed | None,
-    ) -> None:
-        """Add the gains of tests to ``row``, by variable unless ``table`` is empty, and to ``contributed``."""
+    def add(self, grown: Any, inner: np.ndarray, bags: tuple[Any, ...], sums: TreeSums) -> None:
+        """Add the gains of tests to the sums."""
+        row, table, contributed = sums
         feature = grown.feature[inner].astype(np.int64)
         seen, unseen, shares = (self._children(inner, grown, bag) for bag in bags)
         counts = np.logical_and.reduce([*(seen.known > 0), *(unseen.known > 0)])

@@ -17,7 +17,7 @@ import numpy as np
 from omnirank.core.seeds import kernel_seed
 from omnirank.ensembles.plan import CodedColumns, GrowingData, GrowingPlan, GrowingRules, check_leaves, weight_unit
 from omnirank.ensembles.supervision import left_out_work
-from omnirank.ensembles.unbiased import DescribedParts, described_parts, rows_by_node
+from omnirank.ensembles.unbiased import DescribedParts, TreeSums, described_parts, rows_by_node
 from omnirank.relational.candidates import Bias
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import empty_as_missing
@@ -87,7 +87,7 @@ class RelationalPlan(GrowingPlan):
         # every node is a feature of its own
         nodes = grown._replace(feature=np.where(grown.feature >= 0, np.arange(len(gains), dtype=np.int32), -1))
         for part in (*self._described.own, *self._described.features):
-            part._replace(owner=np.full(len(part.owner), -1)).add(nodes, inner, bags, gains, np.zeros((0, 0)), None)
+            part._replace(owner=np.full(len(part.owner), -1)).add(nodes, inner, bags, TreeSums(gains, np.zeros((0, 0))))
         return gains * self.weight.sum() / self.weight[unseen].sum()
 
 
