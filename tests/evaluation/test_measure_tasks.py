@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import metrics
 
@@ -12,14 +11,9 @@ from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, ParameterError
-from omnirank.measures import (
-    MEASURES,
-    measure,
-    measures_by_target,
-    measures_of,
-    primary_measure,
-)
+from omnirank.measures import MEASURES, measure, measures_by_target, measures_of, primary_measure
 from omnirank.tasks import get_task, prototype_columns
+from omnirank.testing import tiny_dataset
 
 
 def test_the_table_names_every_tasks_primary_measure_first():
@@ -31,33 +25,12 @@ def test_the_table_names_every_tasks_primary_measure_first():
     assert all(found.definition and found.title for found in MEASURES.values())
 
 
-def problem(task, seed=0, n=30):
+def problem(task):
     """A target of each task, and predicted means of it."""
-    random = np.random.default_rng(seed)
-    hierarchy = None
-    if task == "classification":
-        values = random.choice(["a", "b", "c"], n)
-    elif task == "multi-target-classification":
-        values = np.column_stack([random.choice(["a", "b"], n), random.choice(["x", "y", "z"], n)])
-    elif task == "regression":
-        values = random.normal(size=n)
-    elif task == "multi-target-regression":
-        values = random.normal(size=(n, 3))
-    elif task == "multi-label":
-        values = random.integers(0, 2, (n, 4))
-    elif task == "hierarchical-multi-label":
-        hierarchy = Hierarchy.from_paths(["a", "a/b", "a/c", "d"])
-        sets = [["a/b"], ["a/c", "d"], ["d"], ["a"]]
-        values = [set(sets[i]) for i in random.integers(0, 4, n)]
-    else:
-        values = pd.DataFrame({"kind": random.choice(["a", "b"], n), "size": random.normal(size=n)})
-    if task == "clustering":
-        target = target_from(values)[0]
-    else:
-        target, found = target_from(values, hierarchy=hierarchy)
-        assert found == task
-    columns = prototype_columns(target)
-    return target, random.random((n, columns.n_columns)), hierarchy
+    data = tiny_dataset(task, missing=False)
+    target = Target.from_table(data.features) if data.target is None else data.target
+    shape = target.n_examples, prototype_columns(target).n_columns
+    return target, np.random.default_rng(0).random(shape), data.hierarchy
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -85,8 +58,8 @@ def test_perfect_predictions(task):
 def test_unlabelled_examples_are_left_out(task):
     target, means, hierarchy = problem(task)
     given = {"training": target, "task": task, "hierarchy": hierarchy}
-    rows = np.arange(0, 30, 3)
-    kept = np.setdiff1d(np.arange(30), rows)
+    rows = np.arange(0, target.n_examples, 3)
+    kept = np.setdiff1d(np.arange(target.n_examples), rows)
     hidden, blank = target.hide(rows), means.copy()
     blank[rows] = np.nan
     assert measure(hidden, blank, **given) == measure(target.take(kept), means[kept], **given)
@@ -147,7 +120,7 @@ def test_targets_one_by_one():
     target, means, _ = problem("multi-target-classification")
     found = measures_by_target(target, means, training=target, task="multi-target-classification")
     codes = target.values[:, 1]
-    assert found["y2"]["accuracy"] == metrics.accuracy_score(codes, means[:, 2:].argmax(axis=1))
+    assert found["y2"]["accuracy"] == metrics.accuracy_score(codes, means[:, 3:].argmax(axis=1))
     with pytest.raises(ParameterError, match="multi-label"):
         measures_by_target(target, means, training=target, task="multi-label")
 
@@ -164,20 +137,17 @@ def test_what_is_wrong_is_named():
     target = Target.numeric(np.array([[0.0], [4.0]]), ["yield"])
     means = np.zeros((2, 1))
     given = {"training": target, "task": "regression"}
-    with pytest.raises(DataError, match=r"shape \(2, 2\).*expected \(2, 1\)"):
-        measure(target, np.zeros((2, 2)), **given)
-    with pytest.raises(DataError, match=r"1 predicted means.*'yield' in labelled test example 2"):
-        measure(target, np.array([[0.0], [np.nan]]), **given)
-    with pytest.raises(DataError, match="no test example"):
-        measure(target.hide([0, 1]), means, **given)
-    with pytest.raises(DataError, match="other variables"):
-        measure(Target.numeric(np.zeros((2, 1)), ["other"]), means, **given)
-    with pytest.raises(ParameterError, match="variance='all'"):
-        measure(target, means, variance="all", **given)
-    with pytest.raises(ParameterError, match="variant='own'"):
-        measure(target, means, variant="own", **given)
-    with pytest.raises(ParameterError, match="task='sorting'"):
-        measure(target, means, training=target, task="sorting")
+    for truth, predicted, message in (
+        (target, np.zeros((2, 2)), r"shape \(2, 2\).*expected \(2, 1\)"),
+        (target, np.array([[0.0], [np.nan]]), r"1 predicted means.*'yield' in labelled test example 2"),
+        (target.hide([0, 1]), means, "no test example"),
+        (Target.numeric(np.zeros((2, 1)), ["other"]), means, "other variables"),
+    ):
+        with pytest.raises(DataError, match=message):
+            measure(truth, predicted, **given)
+    for name, value in (("variance", "all"), ("variant", "own"), ("task", "sorting")):
+        with pytest.raises(ParameterError, match=f"{name}='{value}'"):
+            measure(target, means, **given | {name: value})
 
 
 # -- published figures ----------------------------------------------------------------------------

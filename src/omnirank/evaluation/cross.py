@@ -51,10 +51,6 @@ class FoldParts(NamedTuple):
         """Return the parts of a data set."""
         return cls(fold.training(dataset), fold.training_with_all_labels(dataset), fold.testing(dataset))
 
-    def without_unlabelled(self) -> FoldParts:
-        """Return the same parts with the labelled training examples only."""
-        return self if self.train.target is None else self._replace(train=self.train.take(self.train.labelled))
-
     @property
     def n_judged(self) -> int:
         """Number of test examples that count: those with a known target, all where there is no target."""

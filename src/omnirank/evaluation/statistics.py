@@ -581,18 +581,6 @@ def _exact_p_value(ranks: np.ndarray, smaller_sum: float) -> float:
 # -- many tests -----------------------------------------------------------------------------------
 
 
-def markdown_row(cells: Sequence[str]) -> str:
-    r"""Return one row of a Markdown table.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.statistics import markdown_row
-    >>> markdown_row(["iris", "0.9"])
-    '| iris | 0.9 |'
-    """
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
 def markdown_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a Markdown table: its first column is text, the others are numbers.
 
@@ -603,7 +591,8 @@ def markdown_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list
     ['| data set | x |', '| --- | ---: |', '| iris | 0.5 |']
     """
     ruler = ["---"] + ["---:"] * (len(header) - 1)
-    return [markdown_row(cells) for cells in (header, ruler, *rows)]
+    lines = (" | ".join(cell.replace("|", "\\|") for cell in cells) for cells in (header, ruler, *rows))
+    return [f"| {line} |" for line in lines]
 
 
 def latex_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

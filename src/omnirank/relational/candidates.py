@@ -322,7 +322,9 @@ class Candidates:
             if word == "c":
                 choices.append(list(self.database.codes_of(component)))
                 continue
-            known = [i for i, variable in enumerate(variables) if word != "new" and _joins(variable, component)]
+            joined = [] if word == "new" or component.kind == "numeric" else variables
+            kind = component.kind, component.type
+            known = [i for i, variable in enumerate(joined) if (variable.kind, variable.type) == kind]
             choices.append(known if word == "old" else [None, *known])
         for chosen in product(*choices):
             bound = tuple((i, what) for i, what in enumerate(chosen) if mode[i] != "c" and what is not None)
@@ -411,10 +413,6 @@ class Candidates:
 def _drawn(path: Path) -> int:
     """The place of a path in a random order."""
     return crc32(b"(%s%s)" % (b", ".join([step.text for step in path]), b"," * (len(path) == 1)))
-
-
-def _joins(known: Component, component: Component) -> bool:
-    return known.kind == component.kind and known.kind != "numeric" and known.type == component.type
 
 
 def _innermost(kind: Kind, n_fresh: int, is_bag: bool) -> tuple[str, ...]:

@@ -84,35 +84,6 @@ class Signature:
         return replace(self, relations={name: parts for name, parts in self.relations.items() if name in used})
 
 
-def aligned(dataset: RelationalDataset, signature: Signature) -> RelationalDataset:
-    """Return a data set with the relations and levels of a signature.
-
-    Levels that the signature does not know are put behind the others, so that no set of known ones holds them; a
-    warning tells of them. Relations that it does not have are dropped.
-
-    Parameters
-    ----------
-    dataset : RelationalDataset
-        The data.
-    signature : Signature
-        What a model knows.
-    """
-    if dataset.example_types != signature.example_types:
-        raise DataError(
-            f"the examples are {' and '.join(dataset.example_types)}, but the model was fitted to "
-            f"{' and '.join(signature.example_types)}"
-        )
-    found = {name: _found(dataset.database, name, signature) for name in signature.relations}
-    unseen: dict[str, list[str]] = {}
-    relations = {name: _as_fitted(relation, name, signature, unseen) for name, relation in found.items()}
-    if unseen:
-        _tell(unseen)
-    known = dataset.database.relations
-    if len(relations) == len(known) and all(relation is known[name] for name, relation in relations.items()):
-        return dataset
-    return replace(dataset, database=Database(dataset.database.objects, relations))
-
-
 def _found(database: Database, name: str, signature: Signature) -> Relation:
     """The relation of a name, of the kinds that the model knows."""
     where, components = signature.columns[name], signature.relations[name]
@@ -136,7 +107,7 @@ def _as_fitted(relation: Relation, name: str, signature: Signature, unseen: dict
     """The relation with the levels of the signature, then new ones, which are noted by column."""
     components = signature.relations[name]
     if not relation.n_facts:
-        empty = tuple(array.astype(_dtype(c)) for array, c in zip(relation.facts, components, strict=True))
+        empty = tuple(np.empty(0, np.float64 if part.kind == "numeric" else np.int32) for part in components)
         return replace(relation, components=components, facts=empty)
     levels: dict[int, Levels] = {}
     for i, (here, there) in enumerate(zip(relation.components, components, strict=True)):
@@ -147,10 +118,6 @@ def _as_fitted(relation: Relation, name: str, signature: Signature, unseen: dict
             if new:
                 unseen[signature.columns[name]] = [str(level) for level in new]
     return with_levels(relation, levels)
-
-
-def _dtype(component: Component) -> str:
-    return "float64" if component.kind == "numeric" else "int32"
 
 
 def _tell(unseen: Mapping[str, list[str]]) -> None:
@@ -640,7 +607,19 @@ class RelationalDataset(PickledWithoutCaches):
         """
         if not isinstance(training, Signature | RelationalDataset):
             raise DataTypeError(f"give the RelationalDataset to align with, not {type(training).__name__}")
-        return aligned(self, training if isinstance(training, Signature) else Signature.of(training))
+        signature = training if isinstance(training, Signature) else Signature.of(training)
+        if self.example_types != signature.example_types:
+            raise DataError(
+                f"the examples are {' and '.join(self.example_types)}, but the model was fitted to "
+                f"{' and '.join(signature.example_types)}"
+            )
+        own, unseen = self.database, dict[str, list[str]]()
+        known = {name: _found(own, name, signature) for name in signature.relations}
+        relations = {name: _as_fitted(relation, name, signature, unseen) for name, relation in known.items()}
+        if unseen:
+            _tell(unseen)
+        same = len(relations) == len(own.relations) and all(r is own.relations[name] for name, r in relations.items())
+        return self if same else replace(self, database=Database(own.objects, relations))
 
     def require_target(self, learner: str) -> None:
         """Refuse data without a target; a column without any known value is told from none.

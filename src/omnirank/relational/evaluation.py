@@ -123,8 +123,8 @@ class Evaluator:
         cache, n_objects = self.database.caches.values, self.database.domain_size(kind)
         values = {r: kept for r in own.values() if (kept := cache.get((domain, r))) is not None}
         missing = [r for r in dict.fromkeys(own.values()) if r not in values]
-        by_code = codes, _unknown(codes)
-        places = dict.fromkeys(own.values(), by_code)
+        unknown = codes < 0 if len(codes) and codes.min() < 0 else None  # objects that the database does not have
+        places: dict[Request, tuple[np.ndarray, np.ndarray | None]] = dict.fromkeys(own.values(), (codes, unknown))
         if missing and (len(codes) * self.few < n_objects or not self.few):
             objects, rows = np.unique(codes, return_inverse=True)
             values |= self._computed(missing, Bindings({0: objects}, (kind,), len(objects)))
@@ -320,11 +320,6 @@ class Evaluator:
 
 def _picked(column: np.ndarray, facts: np.ndarray | None) -> np.ndarray:
     return column if facts is None else column[facts]
-
-
-def _unknown(codes: np.ndarray) -> np.ndarray | None:
-    """Which codes stand for objects that the database does not know; None where there are none."""
-    return codes < 0 if len(codes) and codes.min() < 0 else None
 
 
 def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndarray:

@@ -636,17 +636,13 @@ class RelationalBoosting(RelationalLearner):
         drawn = "all" if self.max_features is None else self.max_features
         rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False, max_features=drawn)
         training = self._read(X, y, sample_weight, rules)
-        columns = self._columns_to_fit(training)
+        columns = training.columns.dense()
+        columns = columns[:, 1:] if columns.shape[1] == 2 else columns  # of two classes one indicator
         self.start_ = np.average(columns, axis=0, weights=training.data.weight)
         plan = self._plan(training, rules)
         grown = [] if plan is None else self._iterations(plan, columns)
         self._take_trees(self._keep(grown, training.data.dataset))
         return self
-
-    def _columns_to_fit(self, training: Training) -> np.ndarray:
-        """Return what sums of trees fit, (examples, K): a number, or indicators of classes, one of two classes."""
-        columns = training.columns.dense()
-        return columns[:, 1:] if columns.shape[1] == 2 else columns
 
     def _iterations(self, plan: RelationalPlan, columns: np.ndarray) -> list[GrownTree]:
         """Return all trees, those of the K columns of an iteration next to each other."""

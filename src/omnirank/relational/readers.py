@@ -158,9 +158,10 @@ def _table(name: str, said: Mapping[str, Any], tables: Mapping[str, Iterable[str
     if "primary_key" in said:
         table.primary_key = declare(tables, {name: said["primary_key"]})[name].primary_key
     for key in said.get("foreign_keys", ()):
-        columns = key["columns"] if "columns" in key else [key["column"]]
+        columns, refers_to = key["columns"] if "columns" in key else [key["column"]], key["references"]
         declare(tables, {(name, tuple(columns)): None})
-        table.foreign_keys.append(foreign_key(tuple(columns), _reference(key["references"]), tables))
+        refers_to = refers_to[0] if isinstance(refers_to, list) and len(refers_to) == 1 else refers_to
+        table.foreign_keys.append(foreign_key(tuple(columns), refers_to, tables))
     table.complete = "foreign_keys" in said
     for column, kind in _mapping(said, "columns", f"table {name!r}").items():
         if not isinstance(kind, str) or not (_KINDS.fullmatch(kind) or _SQL.fullmatch(kind.strip())):
@@ -172,10 +173,6 @@ def _table(name: str, said: Mapping[str, Any], tables: Mapping[str, Iterable[str
     exclude = said.get("exclude", [])
     table.excluded |= declare(tables, exclude=[(name, column) for column in exclude])[name].excluded
     return table
-
-
-def _reference(given: Any) -> Any:
-    return given[0] if isinstance(given, list) and len(given) == 1 else given
 
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}

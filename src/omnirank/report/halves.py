@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.notes import of_one_value
-from omnirank.evaluation.evaluate import evaluate, measured_constant
+from omnirank.evaluation.evaluate import candidate_count, evaluate, measured_constant
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability, drawn_ranks
@@ -135,9 +135,8 @@ class Halves:
 
 def why_no_halves(dataset: Dataset) -> str:
     """Return why the halves of the data cannot be judged, or nothing."""
-    n = dataset.n_examples if dataset.target is None else int(dataset.labelled.sum())
+    n, kind = candidate_count(dataset, "labelled")
     if n < _FEWEST_LABELLED:
-        kind = "" if dataset.target is None else "labelled "
         return f"rankings are judged on at least {_FEWEST_LABELLED} {kind}examples, there are {n}"
     return ""
 
@@ -163,7 +162,7 @@ class JudgedHalf:
         """Choose the measure, the sizes and the number of neighbours for the data."""
         without = dataset.target is None
         shown = measure_of(dataset.task, "rrmse" if without else None)
-        n_judged = dataset.n_examples if without else int(dataset.labelled.sum())
+        n_judged, _ = candidate_count(dataset, "labelled")
         k = min(get_task(dataset.task).default_neighbors, max(1, math.isqrt(n_judged // 2)))
         n_varying = max(1, dataset.n_features - len(list(of_one_value(dataset.features))))
         # without target some features predict all: by all of them any ranking would be as good as any other

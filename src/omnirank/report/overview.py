@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import platform
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -55,12 +53,6 @@ def about(subject: Subject) -> str:
         parts.append(f"{counted(data.n_examples, 'example')}{known}")
     parts += [counted(len(ranking), "feature"), (ranking.task or "task not known") + subject.of_target]
     return f"{'; '.join(parts)}; ranked by the method {ranking.method!r}."
-
-
-def software() -> str:
-    """Return the packages behind the numbers, and Python, with their versions."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("omnirank", "numpy", "scikit-learn"))
-    return f"{packages}, Python {platform.python_version()}"
 
 
 def best_sentence(subject: Subject) -> str:

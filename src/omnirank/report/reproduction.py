@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import platform
+from importlib.metadata import version
 from typing import Any
 
 from omnirank.core.immutable import thawed_json
@@ -13,7 +15,6 @@ from omnirank.data.dataset import FileSource
 from omnirank.ensembles.plan import GrowingRules, features_per_node
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.report.judgement import CORRECTION, p_value_test
-from omnirank.report.overview import software
 from omnirank.report.page import Content, digits, listing
 from omnirank.report.subject import Subject, known_method, seed_of
 
@@ -65,7 +66,9 @@ def paragraph(subject: Subject) -> str:
         )
     parts += _judged(subject)
     seed = seed_of(ranking)
-    parts.append(f"{'' if seed is None else f'The seed was {seed}. '}Software: {software()}.")
+    packages = ", ".join(f"{name} {version(name)}" for name in ("omnirank", "numpy", "scikit-learn"))
+    software = f"{packages}, Python {platform.python_version()}"
+    parts.append(f"{'' if seed is None else f'The seed was {seed}. '}Software: {software}.")
     return " ".join(parts)
 
 

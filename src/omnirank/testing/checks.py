@@ -73,7 +73,8 @@ def _checks_of(ranker: BaseEstimator) -> Iterator[tuple[str, Callable[[], None]]
     for task in tasks:
         if ("unsupervised" if is_unsupervised(task) else "supervised") in supervision:
             yield f"fits {task}", lambda task=task: _fits(ranker, task)  # type: ignore[misc]
-    first = _first_task(tasks, supervision)
+    supervised = [task for task in tasks if not is_unsupervised(task)] if "supervised" in supervision else []
+    first = supervised[0] if supervised else task_named("none")
     yield "takes or refuses data without known target", lambda: _no_known_target(ranker, supervision)
     if not is_unsupervised(first):
         yield "takes unlabelled examples", lambda: _unlabelled(ranker, first)
@@ -92,11 +93,6 @@ def _checks_of(ranker: BaseEstimator) -> Iterator[tuple[str, Callable[[], None]]
     for check in checks:
         name = check.__name__.strip("_").replace("_", " ")
         yield name, lambda check=check: check(ranker, first)  # type: ignore[misc]
-
-
-def _first_task(tasks: Any, supervision: Any) -> str:
-    supervised = [task for task in tasks if not is_unsupervised(task)]
-    return supervised[0] if supervised and "supervised" in supervision else task_named("none")
 
 
 def _require(condition: Any, message: str) -> None:

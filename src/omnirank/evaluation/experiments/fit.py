@@ -66,7 +66,8 @@ def make(use: str, parameters: Mapping[str, Any], seed: int, *, single_target: b
     settings = dict(parameters) | ({"random_state": seed} if "random_state" in known else {})
     if "influence" in settings and isinstance(settings["influence"], list):
         settings["influence"] = tuple(settings["influence"])
-    rules = {name: settings.pop(name) for name in _private_rules(use) if name in settings}
+    private = PRIVATE_RULES if hasattr(method.load(), "_rules") else ()
+    rules = {name: settings.pop(name) for name in private if name in settings}
     ranker = method.make(**settings)
     if rules:
         ranker._rules = rules
@@ -89,11 +90,6 @@ def make_predictor(use: str, task: str, parameters: Mapping[str, Any], seed: int
         if name not in known:
             raise ParameterError(f"method {use!r} has no parameter {name!r} for {task}; it has {', '.join(known)}")
     return maker(**parameters, random_state=seed)
-
-
-def _private_rules(use: str) -> tuple[str, ...]:
-    """Rules of growing that a plan may set beside the parameters of a method."""
-    return PRIVATE_RULES if hasattr(get_method(use).load(), "_rules") else ()
 
 
 # -- one fit for several methods ------------------------------------------------------------------
@@ -290,7 +286,9 @@ def _parts(spec: Mapping[str, Any]) -> FoldParts:
     wanted = spec["fold"]
     folds = loaded.folds(wanted["scheme"], wanted["parameters"], spec["seed"])
     parts = loaded.parts(next(one for one in folds if (one.key, one.digest) == (wanted["key"], wanted["digest"])))
-    return parts.without_unlabelled() if spec["method"]["labelled_only"] else parts
+    if not spec["method"]["labelled_only"] or parts.train.target is None:
+        return parts
+    return parts._replace(train=parts.train.take(parts.train.labelled))
 
 
 def _fitted(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> dict[str, _Fitted]:

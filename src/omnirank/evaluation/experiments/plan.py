@@ -390,7 +390,8 @@ def _methods(table: _Table) -> list[MethodEntry]:
     table.refuse_others(("use", "name", "parameters", "grid", "select", "labelled_only", "single_target"))
     if "use" not in table:
         raise table.error("'use' is missing: the name of a method, or a list of names")
-    uses = [_method_name(use, table) for use in table.several("use", _QUOTED)]
+    known = choice(*(method.name for method in methods()), *PREDICTORS)
+    uses = [str(table.checked("use", use, known)) for use in table.several("use", _QUOTED)]
     shown = table.text("name")
     entries = []
     for use in uses:
@@ -406,11 +407,6 @@ def _methods(table: _Table) -> list[MethodEntry]:
         _check_parameters(entry, table)
         entries.append(entry)
     return entries
-
-
-def _method_name(use: str, table: _Table) -> str:
-    """The name of a method of the registry, or of a predictor."""
-    return str(table.checked("use", use, choice(*(method.name for method in methods()), *PREDICTORS)))
 
 
 def _check_parameters(entry: MethodEntry, table: _Table) -> None:

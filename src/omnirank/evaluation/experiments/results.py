@@ -433,7 +433,6 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
     ['seed=0 fold=0', 'seed=0 fold=1']
     """
     rankings: dict[str, Ranking] = {}
-    seen: set[tuple[Any, ...]] = set()
     places: set[tuple[str, str]] = set()
     studies: set[str] = set()
     for file in store_files(path):
@@ -442,19 +441,13 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
             for member, row in store.rows(study):
                 places.add((member.data, member.method))
                 # rankings do not depend on how many neighbours judge them, nor on how many features are kept
-                choice = _TOP.sub("", member.choice)
-                ranked = (choice, member.labelled, member.seed, member.fold)
-                if (member.data, member.method) != (data, method) or ranked in seen:
-                    continue
-                content = store.ranking(row["key"])
-                if content is None:
-                    continue
-                seen.add(ranked)
-                parts = [choice, f"labelled={member.labelled}" if member.labelled else ""]
+                parts = [_TOP.sub("", member.choice), f"labelled={member.labelled}" if member.labelled else ""]
                 name = " ".join([*filter(None, parts), f"seed={member.seed}", f"fold={member.fold}"])
-                rankings[name] = Ranking(
-                    content["names"], content["scores"], method, constant=content.get("constant", ())
-                )
+                if (member.data, member.method) != (data, method) or name in rankings:
+                    continue
+                if (kept := store.ranking(row["key"])) is not None:
+                    constant = kept.get("constant", ())
+                    rankings[name] = Ranking(kept["names"], kept["scores"], method, constant=constant)
     if not rankings:
         _check_name(study, "study", studies)
         _check_name(data, "data set", {known for known, _ in places})
@@ -551,12 +544,6 @@ def shown_numbers(table: pd.DataFrame, deviations: pd.DataFrame | None = None) -
     return shown if deviations is None else shown + deviations.map(lambda sd: "" if math.isnan(sd) else f" ± {sd:.2g}")
 
 
-def best_in_rows(table: pd.DataFrame, larger_is_better: bool) -> pd.DataFrame:
-    """Return which cells hold the best value of their row."""
-    best = table.max(axis=1) if larger_is_better else table.min(axis=1)
-    return table.eq(best, axis=0)
-
-
 def markdown_table(
     table: pd.DataFrame, larger_is_better: bool | None = None, deviations: pd.DataFrame | None = None
 ) -> str:
@@ -609,5 +596,6 @@ def _marked(
     """The rows as text: name of the data set and cells."""
     shown = shown_numbers(table, deviations)
     if larger_is_better is not None:
-        shown = shown.where(~best_in_rows(table, larger_is_better), shown.map(mark.format))
+        best = table.max(axis=1) if larger_is_better else table.min(axis=1)
+        shown = shown.where(table.ne(best, axis=0), shown.map(mark.format))
     return [[str(name), *row] for name, row in zip(shown.index, shown.to_numpy().tolist(), strict=True)]
