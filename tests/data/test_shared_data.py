@@ -115,14 +115,6 @@ def test_multi_label(name):
     assert n_relevant / n_examples == pytest.approx(cardinality, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", MULTI_TARGET)
-def test_multi_target_regression(name):
-    *sizes, n_targets, n_missing = MULTI_TARGET[name]
-    data = load(FOLDER / "mtr" / name, target=f"last:{n_targets}")
-    assert facts(data) == ("multi-target-regression", *sizes, n_targets, n_missing)
-    assert not np.isnan(data.y).any()
-
-
 @pytest.mark.parametrize("name", HIERARCHICAL)
 def test_hierarchical(name):
     parts, n_numeric, n_nominal, n_classes, kind, n_missing = HIERARCHICAL[name]
@@ -137,25 +129,27 @@ def test_hierarchical(name):
     assert missing == n_missing
 
 
-@pytest.mark.parametrize("name", CLASSIFICATION)
-def test_classification(name):
-    *sizes, n_classes, n_missing, options = CLASSIFICATION[name]
-    data = load(FOLDER / "classification" / name, target="last", **options)
-    assert facts(data) == ("classification", *sizes, 1, n_missing)
-    assert len(np.unique(data.target.values)) == n_classes
+def single_files():
+    """Each file with the options that read it, its facts, and the number of classes of its target (0: numbers)."""
+    for name, (*sizes, n_targets, n_missing) in MULTI_TARGET.items():
+        options = {"target": f"last:{n_targets}"}
+        yield "mtr", name, options, ("multi-target-regression", *sizes, n_targets, n_missing), 0
+    for name, (*sizes, n_classes, n_missing, options) in CLASSIFICATION.items():
+        facts_of = ("classification", *sizes, 1, n_missing)
+        yield "classification", name, options | {"target": "last"}, facts_of, n_classes
+    for name, (*sizes, target) in REGRESSION.items():
+        options = {"target": target, "task": "regression"}
+        yield "regression", name, options, ("regression", *sizes, 1, 0), 0
+    for name, (*sizes, n_classes) in UNSUPERVISED.items():
+        yield "unsupervised", name, {}, ("classification", *sizes, 0, 1, 0), n_classes
 
 
-@pytest.mark.parametrize("name", REGRESSION)
-def test_regression(name):
-    *sizes, target = REGRESSION[name]
-    data = load(FOLDER / "regression" / name, target=target, task="regression")
-    assert facts(data) == ("regression", *sizes, 1, 0)
-    assert data.target_names == (target,)
-
-
-@pytest.mark.parametrize("name", UNSUPERVISED)
-def test_unsupervised(name):
-    n_examples, n_features, n_classes = UNSUPERVISED[name]
-    data = load(FOLDER / "unsupervised" / name)
-    assert facts(data) == ("classification", n_examples, n_features, 0, 1, 0)
-    assert len(np.unique(data.target.values)) == n_classes
+@pytest.mark.parametrize(("folder", "name", "options", "facts_of", "n_classes"), list(single_files()))
+def test_single_files(folder, name, options, facts_of, n_classes):
+    data = load(FOLDER / folder / name, **options)
+    assert facts(data) == facts_of
+    if n_classes:
+        assert len(np.unique(data.target.values)) == n_classes
+    else:
+        assert not np.isnan(data.y).any()
+    assert folder != "regression" or data.target_names == (options["target"],)
