@@ -71,3 +71,7 @@ def test_relational_data_are_reported_without_what_needs_one_table(tmp_path):
     assert "RelationalDataset.from_folder(folder, target=&#39;films.good&#39;)" in text
     assert "4 examples, all labelled; 1 feature; classification for good" in text
     assert "<title>tables: which features matter" in text
+    output("rank", tmp_path / "tables", "-t", "films.good", "--out", tmp_path / "r.json")
+    again = tmp_path / "again.html"
+    output("report", tmp_path / "r.json", "--data", tmp_path / "tables", "-t", "films.good", "--out", again)
+    assert all("Tables and links" in one.read_text(encoding="utf-8") for one in (page, again))

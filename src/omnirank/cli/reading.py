@@ -112,7 +112,7 @@ class ReadOptions:
 class OptionalReadOptions(ReadOptions):
     """The same for a command that can do without data."""
 
-    data: Annotated[str, _option("--data DATA", "The data that were ranked: a file.")] = ""
+    data: Annotated[str, _option("--data DATA", "The data that were ranked, as rank takes them.")] = ""
 
 
 @cache

@@ -37,7 +37,7 @@ def report(
     for path in files:
         if path.suffix.lower() not in (".json", ".csv"):
             raise ParameterError(f"{path}: a report is made of rankings (.json, .csv); omnirank compare is for studies")
-    data = read_data(ctx.obj, writes=(out,)) if ctx.obj.data else None
+    data = read_data(ctx.obj, tables=True, parts=True, writes=(out,)) if ctx.obj.data else None
     stems = {path.stem for path in files}
     named = {path.stem if len(stems) == len(files) else str(path): Ranking.load(path) for path in files}
     note(*() if data is None else data.notes)
