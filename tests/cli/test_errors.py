@@ -119,7 +119,7 @@ ERRORS = [
     # select, stability, evaluate
     ("stability t.csv -t kind --resamples 2", "--resamples 2"),
     (EVALUATE + "-r r.csv -m univariate", "give either --ranking FILE or --method NAME"),
-    ("stability " + SHOP, "this command reads one file, and 'shop' holds several tables: omnirank features makes one"),
+    ("stability " + SHOP, "reads one file, and 'shop' holds several tables: omnirank features makes one table of them"),
     ("fit " + SHOP + "-o m.omr", "this command reads one file, and 'shop' holds several tables"),
     (EVALUATE + "-m univariate --test x.csv --folds 3", "give either --test FILE or --folds K"),
     (EVALUATE + "-m univariate --folds 99", "--folds 99: choose a whole number from 2 to 30 (the number of examples)"),

@@ -166,7 +166,7 @@ def read_data(
     if kind in ("tables", "facts") or (kind == "parts" and not Path(options.data).is_file()):
         from omnirank.core.errors import DataError
 
-        what = "a table in several files" if kind == "parts" else "several tables: omnirank features makes one of them"
+        what = "a table in parts" if kind == "parts" else "several tables: omnirank features makes one table of them"
         raise DataError(f"this command reads one file, and {options.data!r} holds {what}")
     return call_reader(load, options.data, given, "one file")
 
