@@ -58,6 +58,19 @@ def fixed_entropy(request, monkeypatch):
         )
 
 
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Make blocks that bound memory hold one row or column: none may be lost between them."""
+    for limit in (
+        "data.notes.leaks._CHUNK",
+        "ensembles.errors._MOST_LOSSES",
+        "ensembles.explanation._NODE_CELLS",
+        "measures.labels._CELLS",
+        "rankers.explained._CELLS",
+    ):
+        monkeypatch.setattr(f"omnirank.{limit}", 1)
+
+
 @pytest.fixture(autouse=True)
 def own_processes():
     """End the worker processes of a test: those that serve several tests grow, and joblib waits forever for the next.

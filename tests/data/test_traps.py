@@ -188,6 +188,7 @@ def test_slow_series_do_not_predict_each_other():
     assert not leaks(clock, wave)
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_one_of_several_targets():
     y = rng().normal(size=(N, 3))
     told = notes(noise().assign(x=2 * y[:, 1]), y, target_names=["u", "v", "w"])

@@ -51,6 +51,7 @@ def fitted(task: str, rng: np.random.Generator, n: int) -> tuple[Any, pd.DataFra
     return forest(n_trees=4, random_state=0, **level).fit(X, y), X
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("task", TASKS)
 @draws(3)
 @given(seed=st.integers(0, 1000))

@@ -99,6 +99,7 @@ def errors_of(task):
     return [error for error, tasks in scores.ERRORS.items() if task in tasks]
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("task", "error"), [(task, error) for task in TASKS for error in errors_of(task)])
 @FEW

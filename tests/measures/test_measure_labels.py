@@ -78,6 +78,7 @@ def test_unknown_labels_are_left_out(problem):
         assert order["average_precision"] == pytest.approx(reference.average_precision(truth, scores))
 
 
+@pytest.mark.usefixtures("small_blocks")
 @given(label_problems(unknown=True))
 @draws(15)
 def test_areas_of_labels(problem):

@@ -21,6 +21,7 @@ CLASSES = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
 PAIRS = st.one_of(st.none(), st.sampled_from(["no", "yes"]))
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.slow
 @draws(12)
 @given(st.data())

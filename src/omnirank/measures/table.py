@@ -98,6 +98,8 @@ def first_largest(frequencies: np.ndarray) -> np.ndarray:
     >>> from omnirank.measures.table import first_largest
     >>> first_largest(np.array([[0.5 - 1e-16, 0.5], [0.2, 0.8]])).tolist()
     [0, 1]
+    >>> first_largest(np.empty((1, 0))).tolist()
+    [-1]
     """
     if not frequencies.shape[1]:
         return np.full(len(frequencies), -1)
