@@ -37,6 +37,7 @@ def thresholded(scores):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("small_blocks")
 @given(label_problems())
 @draws(15)
 def test_complete_label_sets_as_in_scikit_learn(problem):
@@ -60,6 +61,8 @@ def test_complete_label_sets_as_in_scikit_learn(problem):
     assert order["ranking_loss"] == pytest.approx(metrics.label_ranking_loss(truth, scores))
     precision = metrics.label_ranking_average_precision_score(truth, scores)
     assert order["average_precision"] == pytest.approx(precision)
+    areas = map(reference.auroc, truth.T.tolist(), scores.T.tolist())
+    assert measures.mean_auroc(truth, scores) == pytest.approx(reference.mean(list(areas)))
 
 
 @given(label_problems(unknown=True))
@@ -78,7 +81,6 @@ def test_unknown_labels_are_left_out(problem):
         assert order["average_precision"] == pytest.approx(reference.average_precision(truth, scores))
 
 
-@pytest.mark.usefixtures("small_blocks")
 @given(label_problems(unknown=True))
 @draws(15)
 def test_areas_of_labels(problem):
