@@ -88,7 +88,10 @@ def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = Fal
 def _target_measure(plan: GrowingPlan, error: str, per_target: bool) -> ErrorMeasure:
     columns = plan.columns
     if plan.task.kind == "labels":
-        return recall_errors(plan, per_target) if error == "auprc" else _set_errors(plan, per_target)
+        if error != "auprc":
+            return _set_errors(plan, per_target)
+        # of hierarchies, labels that no out-of-bag row has are left out of the curve, as in studies of them
+        return _RecallErrors(plan, label_sets(columns), plan.task.hierarchical, per_target)
     impurity = weighted_impurities(columns, plan.weight)
     # Numbers count relative to their variance, and classes beside them relative to their Gini index.
     scale = (impurity > 0).astype(np.float64) / max(1, int((impurity > 0).sum()))
@@ -510,12 +513,3 @@ def _groups(curve: np.ndarray, values: np.ndarray, n_curves: int) -> tuple[np.nd
     # Every curve before has one more group, that of 0.
     groups[order] = np.cumsum(new_group) - 1 + ordered_curve
     return groups, starts
-
-
-def recall_errors(plan: GrowingPlan, per_target: bool) -> _RecallErrors:
-    """Return the error measure of a plan for label sets.
-
-    For hierarchies, labels that no out-of-bag row has are left out of the curve, as in studies of hierarchical
-    classification.
-    """
-    return _RecallErrors(plan, label_sets(plan.columns), plan.task.hierarchical, per_target)

@@ -241,11 +241,6 @@ class GrowingPlan:
         """The cells by which examples go down trees that have not seen them."""
         return routed_cells(self.dataset.features)
 
-    @property
-    def trees_see_all(self) -> bool:
-        """Whether all trees see the same examples and features."""
-        return self.settings.max_features == self.dataset.n_features and not self.rules.bootstraps
-
     def counts(self, i: int) -> np.ndarray:
         """Return how often tree i sees each example: bootstrap counts, or once each."""
         counts = np.ones(self.n_examples)
@@ -460,7 +455,8 @@ class GrowingData:
         task = get_task(dataset.task)
         arguments = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
         plan = GrowingPlan(*arguments, self.groups)
-        if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
+        trees_see_all = settings.max_features == dataset.n_features and not rules.bootstraps
+        if trees_see_all and rules.random_tests and mostly_binary(dataset.features):
             warnings.warn(
                 "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
                 f"tree: set {setting('bootstrap', True)} or {setting('max_features', 'sqrt')}",

@@ -257,17 +257,12 @@ def _no_predictions(model: Any, parts: ShardSource, number: int, keys: Sequence[
     """The columns of the predictions of a part, without rows: a part may have none, but its file has columns."""
     pyarrow, _ = import_pyarrow()
     training = model._features
-    missing = Table.from_columns(
-        training.names, [_one_missing(levels, training.dtype) for levels in training.levels], training.levels
-    )
-    frame = prediction_frame(model, Dataset(missing), **options)
+    unknown = (np.full(1, np.nan, training.dtype), np.full(1, -1, np.int32))
+    cells = [unknown[levels is not None] for levels in training.levels]
+    frame = prediction_frame(model, Dataset(Table.from_columns(training.names, cells, training.levels)), **options)
     schema = parts.parts[number].schema
-    cells = pyarrow.table({name: pyarrow.nulls(1, schema.field(name).type) for name in keys})
-    return _with_keys(cells, frame).slice(0, 0)
-
-
-def _one_missing(levels: Any, dtype: Any) -> Any:
-    return np.full(1, np.nan, dtype) if levels is None else np.full(1, -1, np.int32)
+    keyed = pyarrow.table({name: pyarrow.nulls(1, schema.field(name).type) for name in keys})
+    return _with_keys(keyed, frame).slice(0, 0)
 
 
 def _with_keys(cells: Any, frame: Any) -> Any:

@@ -380,7 +380,9 @@ def trees_of_arrays(stored: StoredArrays, levels: tuple[Levels | None, ...], n_v
     missing_left[inner] = np.unpackbits(bits, count=n_tests)
     gain[inner] = stored.take("gain", np.float64, (n_tests,))
     subsets = stored.take("subsets", np.uint64, (int(n_words.sum()),))
-    values = (_sparse_values if stored.has("n_stored") else _dense_values)(stored, int((~inner).sum()), n_values)
+    shape = int((~inner).sum()), n_values
+    sparse_means = stored.has("n_stored")
+    values = _sparse_values(stored, *shape) if sparse_means else stored.take("values", np.float64, shape)
     nodes, words, leaves = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (n_nodes, n_words, ~inner))
     trees = []
     for number, (start, stop) in enumerate(pairwise(nodes.tolist())):
@@ -440,10 +442,6 @@ def _depths(inner: np.ndarray, right: np.ndarray) -> np.ndarray:
         depth += depth[above]
         above = above[above]
     return depth
-
-
-def _dense_values(stored: StoredArrays, n_leaves: int, n_values: int) -> np.ndarray:
-    return stored.take("values", np.float64, (n_leaves, n_values))
 
 
 def _sparse_values(stored: StoredArrays, n_leaves: int, n_values: int) -> sparse.csr_array:
