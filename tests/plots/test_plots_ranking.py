@@ -200,14 +200,15 @@ def test_curves_over_trees_are_logarithmic_and_may_have_bands():
         plot_curves(trees, errors=[None, None])
 
 
-def test_sizes_below_a_selection_curve_do_not_overlap():
-    sizes = selection_sizes(4000)
+@pytest.mark.parametrize("n", [9, 25, 34, 100, 4000])
+def test_sizes_below_a_selection_curve_do_not_overlap(n):
+    sizes = selection_sizes(n)
     values = np.random.default_rng(0).random((3, len(sizes)))
     ax = plot_selection(SelectionCurve(sizes, values, "accuracy", True, "forest"))
     ax.figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
-    assert ax.get_xticklabels()[-1].get_text() == "4000"
+    assert ax.get_xticklabels()[-1].get_text() == str(n)
 
 
 def test_scores_of_two_rankings_stand_in_the_order_of_the_first():

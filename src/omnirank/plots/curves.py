@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BASELINE = "#8a94a0"
 _STYLES = ("-", "--", ":", "-.")
 # Numbers that fit below the axis.
-_MOST_NUMBERED = 12
+_MOST_NUMBERED, _NEAR = 12, 0.8
 
 
 def plot_curves(
@@ -145,9 +145,9 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
         )
     ax.set_xscale("log", base=2)
     sizes = curve.sizes.tolist()
-    # of many sizes every other one has its number, and the last
+    # of many sizes every other one has its number, and the last, which needs room
     step = 1 + len(sizes) // _MOST_NUMBERED
-    numbered = [size for i, size in enumerate(sizes[:-step]) if i % step == 0] + sizes[-1:]
+    numbered = [size for size in sizes[:-step:step] if size < _NEAR * sizes[-1]] + sizes[-1:]
     ax.set_xticks(numbered, [str(size) for size in numbered], fontsize="small")
     ax.minorticks_off()
     # a frame of the colour of the page: lines go below the words
