@@ -186,6 +186,7 @@ TREES = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]])
             "'bootstrap' is given in one only",
         ),
         ({"seeds": None}, "random streams"),
+        ({"seeds": SeedRanges(())}, "random streams"),
         ({"first": 1}, "streams 1 to 1 of seed 42"),
         ({"per_target": TargetScores(("y",), [[1.0, 2.0, 3.0]])}, "only one of them has per-target"),
     ],

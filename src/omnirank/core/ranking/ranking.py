@@ -475,7 +475,7 @@ def merged_fields(a: Ranking, b: Ranking) -> dict[str, Any]:
     """
     amount = _amount(a.method)
     _check_agreement(a, b, amount)
-    if not a.seeds or not b.seeds:
+    if a.seeds is None or b.seeds is None or not (a.seeds.ranges and b.seeds.ranges):
         raise _refusal("it is not known which random streams they used")
     shared = a.seeds.overlap(b.seeds)
     if shared:
