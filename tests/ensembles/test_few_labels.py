@@ -15,8 +15,8 @@ from omnirank.ensembles.scores import out_of_bag
 from omnirank.ensembles.supervision import ToFit, resolve_feature_weights, resolve_supervision
 from omnirank.errors import DataError, ParameterError
 from omnirank.trees.prototypes import parents_of
-from omnirank.trees.pruning import node_errors, prune_m5
-from reference import ensembles_cases, trees_cases, trees_permutation, trees_pruning
+from omnirank.trees.pruning import node_errors
+from reference import ensembles_cases, trees_cases, trees_permutation
 from reference.ensembles_cases import genie3_forest
 from reference.trees_semi_supervised import problem_of, variable_columns, weighted_variance
 
@@ -294,28 +294,6 @@ def test_a_leaf_without_known_targets_predicts_like_its_nearest_ancestor_with_so
     assert tree.get_n_leaves() == 3
     found = tree.predict([[0.0], [1.0], [5.0]])
     assert found.tolist() == [[1.0, 10.0], [3.0, 10.0], [2.0, 40.0]]  # 10 from the left half, 2 from the root
-
-
-def test_trees_are_pruned_in_the_space_in_which_they_are_grown():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(60, 4)).round(1)
-    X[:, 1:] += 2 * (X[:, :1] > 0)
-    data = om.Dataset(X, X[:, 0] + rng.normal(size=60)).keep_labels(15, random_state=0)
-    plan = GrowingData(data, 0).plan(GrowingRules("bagging", bootstrap=False, supervision=0.5, min_samples_leaf=1))
-    grown = plan.grow(0)
-    pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.feature_part))
-    problem = problem_of(data, 0.5, plan.weight)
-
-    def nested(node):
-        rows = sorted(grown.rows[grown.first[node] : grown.last[node]].tolist())
-        children = [] if grown.feature[node] < 0 else [nested(node + 1), nested(int(grown.right[node]))]
-        return {"rows": rows, "children": children}
-
-    expected = trees_pruning.prune(
-        nested(0), problem.columns.T.tolist(), problem.scale.tolist(), plan.weight.tolist(), 2.0
-    )
-    assert (pruned.feature < 0).sum() == len(trees_pruning.leaves(expected))
-    assert 1 < (pruned.feature < 0).sum() < (grown.feature < 0).sum()
 
 
 def test_errors_of_sparse_numbers_in_leaves():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from omnirank.trees.prototypes import column_gains
 from omnirank.trees.pruning import Pruning, leaf_errors, node_errors, prune, prune_m5, without_subtrees
 from reference import trees_pruning as reference
 from reference.ensembles_cases import TASKS
+from reference.trees_semi_supervised import problem_of
 
 RULES = GrowingRules("bagging", bootstrap=False)
 
@@ -58,7 +61,7 @@ def noisy(n=80, seed=0, n_targets=2):
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0, 5.0])
 @pytest.mark.parametrize("task", TASKS)
 def test_agrees_with_the_reference(task, penalty):
-    plan, grown = grown_on(tiny_dataset(task), rules=GrowingRules("bagging", bootstrap=False, min_samples_leaf=1))
+    plan, grown = grown_on(tiny_dataset(task), rules=replace(RULES, min_samples_leaf=1))
     pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight), penalty)
     assert nested(pruned) == reference.prune(nested(grown), *reference_target(plan), penalty)
 
@@ -76,13 +79,26 @@ def test_agrees_with_the_reference_on_random_data(seed, penalty, unknown):
     assert nested(pruned) == reference.prune(nested(grown), *reference_target(plan), penalty)
 
 
+def test_trees_are_pruned_in_the_space_in_which_they_are_grown():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4)).round(1)
+    X[:, 1:] += 2 * (X[:, :1] > 0)
+    data = om.Dataset(X, X[:, 0] + rng.normal(size=60)).keep_labels(15, random_state=0)
+    plan, grown = grown_on(data, rules=replace(RULES, supervision=0.5, min_samples_leaf=1))
+    pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.feature_part))
+    problem = problem_of(data, 0.5, plan.weight)
+    target = problem.columns.T.tolist(), problem.scale.tolist(), plan.weight.tolist()
+    assert nested(pruned) == reference.prune(nested(grown), *target, 2.0)
+    assert 1 < (pruned.feature < 0).sum() < (grown.feature < 0).sum()
+
+
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("block", [1, 64], ids=["column by column", "at once"])
 def test_gains_of_the_columns_add_up_to_those_of_the_tests(task, block, monkeypatch):
     monkeypatch.setattr("omnirank.trees.prototypes._BLOCK", block)
     dataset = tiny_dataset(task)
     weight = np.random.default_rng(0).integers(1, 4, dataset.n_examples).astype(float)
-    plan, grown = grown_on(dataset, weight, GrowingRules("bagging", bootstrap=False, min_samples_leaf=1))
+    plan, grown = grown_on(dataset, weight, replace(RULES, min_samples_leaf=1))
     found = [gains.sum(axis=1) for _, gains in column_gains(grown, plan.columns, plan.clustering, plan.weight)]
     inner = grown.feature >= 0
     assert inner.any()
@@ -99,7 +115,7 @@ def test_labels_as_they_are(task, w):
     dataset = om.Dataset(X, tiny.target, task=task, hierarchy=tiny.hierarchy)
     if w < 1:
         dataset = dataset.keep_labels(0.6, random_state=0)
-    rules = GrowingRules("bagging", bootstrap=False, min_samples_leaf=3, supervision=w)
+    rules = replace(RULES, min_samples_leaf=3, supervision=w)
     plan, grown = grown_on(dataset, rules=rules)
     variance, alpha = plan.columns.variance, plan.columns.weights[plan.columns.variable]
     own = plan.clustering.columns
@@ -146,7 +162,7 @@ def test_root_error_is_the_impurity_of_the_training_set(weighted):
     X, y = noisy()
     y = np.column_stack([y, np.where(rng.random(len(y)) < 0.4, np.nan, rng.normal(size=len(y)))])
     weight = rng.integers(1, 6, len(y)) / 2 if weighted else None
-    plan = GrowingData(om.Dataset(X, y), 0, weight).plan(GrowingRules("bagging", bootstrap=False))
+    plan = GrowingData(om.Dataset(X, y), 0, weight).plan(RULES)
     errors = node_errors(plan.grow(0), plan.columns, plan.clustering, plan.weight)
     assert errors[0] == pytest.approx(plan.weight.sum())  # normalised targets: impurity 1 an example
 
