@@ -76,9 +76,9 @@ def relational_left_out() -> str:
     measured = [f"{score}, {of}" for of in ("rank", "Pearson") for score in scores]
     columns = ["set", "seed", "half", *measured, "relations", *scores, "refits"]
     found = pd.read_csv(HERE / "results" / "relational_left_out.csv", names=columns).groupby("set", sort=False)
-    means, errors, n = found[measured].mean(), found[measured].sem(), found.size()
+    means, errors = found[measured].mean(), found[measured].sem()
     rows = [
-        [f"{name} ({n[name]})", *(f"{m:.2f} ± {e:.2f}" for m, e in zip(means.loc[name], errors.loc[name], strict=True))]
+        [name, *(f"{m:.2f} ± {e:.2f}" for m, e in zip(means.loc[name], errors.loc[name], strict=True))]
         for name in means.index
     ]
     return markdown(["set", *measured], rows)

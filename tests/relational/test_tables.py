@@ -292,10 +292,14 @@ def test_empty_tables_and_tables_that_nothing_leads_to():
         "a": pd.DataFrame({"id": [1], "y": ["k"]}),
         "b": pd.DataFrame({"a_id": [], "x": []}),
         "c": pd.DataFrame({"x": [1.5]}),
+        "pairs": pd.DataFrame({"one": [1, 1], "other": [1, 2]}),
     }
     data = RelationalDataset.from_frames(frames, target="a.y")
     assert data.database.relations["b_x"].n_facts == 0
-    assert any("table 'c' has no keys: nothing leads to its rows" in note for note in data.notes)
+    assert any(note == "table 'c' has no keys: nothing leads to its rows, it is not used" for note in data.notes)
+    assert any("'pairs'" in note and "keys={'pairs.one': 'a'} links it if one holds a" in note for note in data.notes)
+    data = RelationalDataset.from_frames(frames, target="a.y", keys={"pairs.one": "a"})
+    assert not any("table 'pairs' has no keys" in note for note in data.notes)
 
 
 def test_unicode_dots_and_words_of_sql_as_names():

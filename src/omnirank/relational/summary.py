@@ -173,9 +173,12 @@ class RelationalRemarks:
         """Return what is worth a warning: doubts about the task, unless it is sure, and traps."""
         if self._found is None:
             relations = [r for r in dataset.database.relations.values() if (dataset.modes or {}).get(r.name, True)]
-            others = [relation for relation in relations if relation.name not in self.columns]
             own = {_column_name(r): self.columns[r.name] for r in relations if r.name in self.columns}
-            traps = (*self._own_notes(own), *_other_notes(others), *_text_notes(relations))
+            traps = (
+                *self._own_notes(own),
+                *_other_notes([r for r in relations if r.name not in self.columns]),
+                *_text_notes(relations),
+            )
             self._found = (*_link_notes(dataset, self.of_reader), *traps)
         return (*(self.doubts if dataset.target is not None and not task_is_sure else ()), *self._found)
 
@@ -183,8 +186,7 @@ class RelationalRemarks:
         """Notes about columns of the target table."""
         if not columns:
             return ()
-        cells = list(columns.values())
-        table = Table.from_columns(columns, [c.cells for c in cells], [c.levels for c in cells])
+        table = Table.from_columns(columns, [c.cells for c in columns.values()], [c.levels for c in columns.values()])
         return trap_notes(find_traps(table, self.target), of_tables=True)
 
 
@@ -219,15 +221,14 @@ def _link_notes(dataset: RelationalDataset, of_reader: Iterable[str]) -> Iterabl
 
 def _other_notes(relations: Sequence[Relation]) -> Iterable[str]:
     """Notes about columns of other tables that hold one value, or another one in every row."""
-    traps = {r: _trap(r) for r in relations if not r.is_link and r.column is not None}
-    kinds = {relation: trap.kind for relation, trap in traps.items() if trap is not None}
+    kinds = {r: trap.kind for r in relations if not r.is_link and r.column is not None and (trap := _trap(r))}
     constant = [relation for relation, kind in kinds.items() if kind in ("constant", "empty")]
     if constant:
         yield f"{_listed(constant)} one value only"
     names = [r for r, kind in kinds.items() if kind in _IDENTIFIERS and not r.components[-1].is_date]
     if names:
         text = "another value in (nearly) every row: identifiers?"
-        yield f"{_listed(names)} {text} {_excluding(names[0])} leaves it out"
+        yield f"{_listed(names)} {text} {setting('exclude', [_column_name(names[0])])} leaves it out"
 
 
 def _trap(relation: Relation) -> Trap | None:
@@ -241,7 +242,7 @@ def _text_notes(relations: Iterable[Relation]) -> Iterable[str]:
     if texts:
         yield (
             f"{_listed(texts)} texts of several words, taken as categories: each stands for itself; "
-            f"{_excluding(texts[0])} leaves it out"
+            f"{setting('exclude', [_column_name(texts[0])])} leaves it out"
         )
 
 
@@ -260,10 +261,6 @@ def _listed(relations: Sequence[Relation]) -> str:
         return f"column {shown} holds"
     more = len(relations) - _SHOWN
     return f"columns {shown}{f' and {more} more' if more > 0 else ''} hold"
-
-
-def _excluding(relation: Relation) -> str:
-    return setting("exclude", [_column_name(relation)])
 
 
 def _column_name(relation: Relation) -> str:

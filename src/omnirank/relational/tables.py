@@ -267,7 +267,11 @@ class _Rows:
         name = self.table.name
         if not self.key.is_known:
             if self.table.columns and self.n_rows:
-                self.fact_notes.append(f"table {name!r} has no keys: nothing leads to its rows, it is not used")
+                held = {column: set(self.columns[column].drop_nulls().to_list()) for column in self.table.columns}
+                like = [(c, k) for c in held for k, own in self.keys.objects.items() if set() < held[c] <= set(own)]
+                links = [f"; {setting('keys', {f'{name}.{c}': k})} links it if {c} holds {k}" for c, k in like]
+                unused = f"table {name!r} has no keys: nothing leads to its rows, it is not used"
+                self.fact_notes.append("".join([unused, *links[:1]]))
             return []
         self.times = self._times()
         self._ordered = tuple(self._taken(codes) for codes in self.codes)
