@@ -84,7 +84,7 @@ def test_trees_are_pruned_in_the_space_in_which_they_are_grown():
     X = rng.normal(size=(60, 4)).round(1)
     X[:, 1:] += 2 * (X[:, :1] > 0)
     data = om.Dataset(X, X[:, 0] + rng.normal(size=60)).keep_labels(15, random_state=0)
-    plan, grown = grown_on(data, rules=replace(RULES, supervision=0.5, min_samples_leaf=1))
+    plan, grown = grown_on(data, rules=replace(RULES, supervision=0.5, min_samples_leaf=3))
     pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.feature_part))
     problem = problem_of(data, 0.5, plan.weight)
     target = problem.columns.T.tolist(), problem.scale.tolist(), plan.weight.tolist()
