@@ -243,6 +243,7 @@ def test_a_schema_that_was_found_can_be_written_and_read(movies):
         ("[tables.ratings]\nforeign_keys = [{column = 'movie_id', references = 'movies.nr'}]", "has no column 'nr'"),
         ("[tables.ratings]\nforeign_keys = [{references = 'movies'}]", "malformed"),
         ("[tables.ratings]\nforeign_keys = [{column = 'movie_id'}]", "malformed .'references' is missing"),
+        ("[tables.ratings]\nforeign_keys = {movie_id = 'movies'}", "'ratings' is malformed: a foreign key"),
         ("tables = 1", "malformed: tables must map names"),
         ("tables = {movies = 5}", "table 'movies' is malformed"),
         # the caller names another target

@@ -133,8 +133,7 @@ def _understood(given: Mapping[str, Any], tables: Mapping[str, Iterable[str]]) -
     exclude = given.get("exclude", [])
     target = given.get("target")
     if "target_table" in given:
-        columns = given.get("target_column", [])
-        table = given["target_table"]
+        table, columns = given["target_table"], given.get("target_column", [])
         target = [(table, c) for c in columns] if isinstance(columns, list) else (table, columns)
         target = target or table
     return SchemaFile(declare(tables, None, None, exclude, declared), target, given.get("time"))
@@ -157,7 +156,8 @@ def _table(name: str, said: Mapping[str, Any], tables: Mapping[str, Iterable[str
     table = DeclaredTable()
     if "primary_key" in said:
         table.primary_key = declare(tables, {name: said["primary_key"]})[name].primary_key
-    for key in said.get("foreign_keys", ()):
+    for one in said.get("foreign_keys", ()):
+        key = _mapping({"a foreign key": one}, "a foreign key", f"table {name!r}")
         columns, refers_to = key["columns"] if "columns" in key else [key["column"]], key["references"]
         declare(tables, {(name, tuple(columns)): None})
         refers_to = refers_to[0] if isinstance(refers_to, list) and len(refers_to) == 1 else refers_to
