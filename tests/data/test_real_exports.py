@@ -47,7 +47,7 @@ A4;7,4;<0,02;-;04.02.2023
 
 
 def test_a_german_export_is_read_by_the_command_of_its_first_error(write):
-    error, data = cured(write(GERMAN.encode("cp1252")), ignore="Probe", encoding="utf-8")
+    error, data = cured(write(GERMAN.encode("cp1252")), ignore="Probe", thousands=",")
     assert error.cure == {
         "encoding": "cp1252",
         "separator": ";",
