@@ -119,6 +119,8 @@ def test_sparse_rows(read):
     np.testing.assert_array_equal(table.column(1), [0, 0, 1, -1, 0])
     np.testing.assert_array_equal(table.column(2), [1, 0, 0, 0, 0])
     assert table.matrix.nnz == 5  # what is written out as 0 or the first level is not stored
+    unknown = read("@relation r\n@attribute a numeric\n@attribute b {}\n@data\n{0 1,1 ?}\n{1 ?}\n").table
+    assert unknown.column(1).tolist() == [-1, -1]
 
 
 def test_a_tree_of_labels(read):

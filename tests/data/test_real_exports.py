@@ -328,7 +328,7 @@ def test_a_workbook_is_read(sheet):
         [
             ["id", "pH", "n", "day", "wet", "kind"],
             ["a", 7.25, 3, day, True, "x  x"],
-            ["b", None, 4, day, False, "y\n\ty"],
+            ["b", None, 4, day, False, "y\ny"],
         ]
     )
     data = om.load(path, "kind", key="id")
