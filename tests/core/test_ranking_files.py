@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 import random
 import re
 from dataclasses import replace
@@ -128,6 +129,9 @@ def test_corrected_p_values_alone_are_not_read(tmp_path):
     path.write_text("feature,score,p_adjusted\na,1.0,0.5\n")
     with pytest.warns(DataWarning, match="not read: 'p_adjusted'"):
         assert Ranking.load(path).p_values is None
+    path.write_text("feature,score,p_value,p_adjusted\na,1.0,0.25,0.5\n")
+    with warnings.catch_warnings(action="error"):
+        assert Ranking.load(path).p_values.tolist() == [0.25]
 
 
 def test_csv_has_a_column_for_each_target(tmp_path):
