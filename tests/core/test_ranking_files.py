@@ -3,9 +3,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import warnings
 import random
 import re
+import warnings
 from dataclasses import replace
 
 import pytest
