@@ -20,7 +20,7 @@ _TERMS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 # Calls whose first two arguments may change places without effect; another stream of random numbers is as good.
 _SYMMETRIC = {
     "min", "max", "minimum", "maximum", "hypot", "gcd", "isclose", "allclose", "array_equal", "union1d", "intersect1d",
-    "smaller", "larger", "stream",
+    "smaller", "larger", "stream", "_spearman",
 }  # fmt: skip
 # Calls that only speak to users.
 _TELLING = {
