@@ -102,6 +102,25 @@ def test_univariate_labels_that_are_constant_where_a_feature_is_known(tmp_path):
     assert np.allclose(om.UnivariateRanker().fit(data).ranking_.scores, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("target", ["size", "size,a", None])
+def test_univariate_outliers_where_other_features_are_unknown(tmp_path, target):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "size"])
+    frame["town"] = rng.choice(["Bled", "Kranj", "Piran"], 60)
+    frame["size"] += frame["b"] + (frame["town"] == "Bled")
+    frame.loc[7, ["b", "town", "size"]] = [None, None, 1e9]  # sums over the others lose their digits to this one
+    (tmp_path / "parts").mkdir()
+    for i in range(3):
+        frame.iloc[20 * i : 20 * i + 20].to_parquet(tmp_path / "parts" / f"{i}.parquet", row_group_size=5)
+    frame.to_parquet(tmp_path / "whole.parquet")
+    data = om.open_shards(tmp_path / "parts", target, max_memory=1000)
+    assert not data.fits_in_memory
+    for ranker in (om.UnivariateRanker(), om.CorrelationRanker())[: 1 + (target == "size")]:
+        expected = ranker.fit(om.load(tmp_path / "whole.parquet", target)).ranking_
+        assert np.allclose(ranker.fit(data).ranking_.scores, expected.scores, rtol=1e-9, atol=1e-12)
+        assert target is None or expected.scores[list(expected.names).index("b")] > 0.1
+
+
 def test_univariate_without_target_where_levels_are_constant_in_every_block(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "town": np.repeat(list("xyz"), 20)})

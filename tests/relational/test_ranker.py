@@ -364,3 +364,16 @@ def test_features_that_divide_rows_alike(seed):
         halves = [frozenset(i for i in range(n) if codes[f, i] in test or (left and codes[f, i] == missing))
                   for test in tests for left in (False, True)]  # fmt: skip
         assert found[f] == (frozenset(one.tolist()) in halves or frozenset(two.tolist()) in halves)
+
+
+def test_a_text_that_names_each_row_hides_nothing():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"id": range(60), "mail": [f"p{i}@x" for i in range(60)], "age": rng.normal(size=60)})
+    people["ill"] = np.where(people["age"] + rng.normal(scale=0.3, size=60) > 0, "yes", "no")
+    people.loc[:2, "mail"] = None
+    with pytest.warns(om.errors.DataWarning, match="'people.mail' has 57 levels"):
+        ranking = RelationalRanker(n_trees=10, random_state=0).fit(
+            RelationalDataset.from_frames({"people": people}, target="people.ill")
+        )
+    scores = dict(zip(ranking.ranking_.names, ranking.ranking_.scores, strict=True))
+    assert scores["people_mail"] == 0 < scores["people_age"]

@@ -73,8 +73,26 @@ class Columns:
         unknown = 0 if self.unknown is None else np.asarray(self.unknown.sum(axis=0)).ravel()
         return (present > 0) & (stored < self.values.shape[0] - unknown)  # some are 0
 
+    def take(self, chosen: np.ndarray) -> Columns:
+        """Return some of the variables, by number."""
+        own = np.isin(self.variable, chosen)
+        unknown = np.zeros((self.values.shape[0], len(chosen))) if self.unknown is None else self.unknown[:, chosen]
+        variable = np.searchsorted(chosen, self.variable[own])
+        return replace(
+            self, values=self.values[:, own], unknown=unknown, variable=variable, positions=self.positions[chosen]
+        )
+
+    @classmethod
+    def stacked(cls, blocks: Sequence[Columns]) -> Columns:
+        """Return the variables of several blocks of rows."""
+        cells = [(_dense(block.values, slice(None)), _dense(block.unknown, slice(None))) for block in blocks]
+        values, unknown = (np.concatenate(part) for part in zip(*cells, strict=True))
+        return replace(blocks[0], values=values, unknown=unknown)
+
 
 Block = Callable[[], Columns]
+# The cells of some variables of a block of features and of one of target columns, in all rows of data in parts.
+Cells = Callable[[np.ndarray, np.ndarray], tuple[Columns, Columns]]
 
 
 def feature_blocks(table: Table, weights: np.ndarray, extents: Extents | None = None) -> list[Block]:
@@ -118,9 +136,24 @@ def explained_shares(features: Columns, target: Columns, weights: np.ndarray, ad
     return _shares(moments, sums.target_known, weights.sum() / (weights @ weights), adjusted)
 
 
-def shares_of_sums(sums: Sums, features: Columns, target: Columns, adjusted: bool) -> np.ndarray:
-    """Return what `explained_shares` does, with weights of 1, from sums that may have been added up in parts."""
-    return _shares(_moments(sums, features, target), sums.target_known, 1.0, adjusted)
+def shares_of_sums(
+    sums: Sums, features: Columns, target: Columns, adjusted: bool, cells: Cells, width: int
+) -> np.ndarray:
+    """Return what `explained_shares` does, with weights of 1, from sums that may have been added up in parts.
+
+    Cells of doubtful pairs are asked for, of at most ``width`` features and ``width`` target variables at a time.
+    """
+    moments = _moments(sums, features, target)
+    doubtful = moments.left <= _DOUBTFUL
+    for rows in _parts(np.flatnonzero(doubtful.any(axis=1)), width):
+        for columns in _parts(np.flatnonzero(doubtful[rows].any(axis=0)), width):
+            pairs = np.ix_(rows, columns)
+            some = Moments(*(field[pairs] for field in moments))
+            own, other = cells(rows, columns)
+            set_from_cells(some, doubtful[pairs], own, other, np.ones(len(own.values)))
+            for field, exact in zip(moments, some, strict=True):
+                field[pairs] = exact
+    return _shares(moments, sums.target_known, 1.0, adjusted)
 
 
 def _moments(s: Sums, features: Columns, target: Columns) -> Moments:

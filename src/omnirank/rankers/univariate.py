@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import ClassVar
 
@@ -29,6 +30,9 @@ from omnirank.rankers.explained import (
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
+
+# Of a feature or target column that is held whole: values and masks, as they come and joined.
+_BYTES_PER_CELL = 64
 
 
 @dataclass(eq=False, repr=False)
@@ -213,7 +217,7 @@ def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots:
     """Return for each feature the mean, over all target variables but itself, of the shares that it explains.
 
     The same as `omnirank.rankers.univariate.mean_shares`, up to rounding, with weights of 1: sums are added up block by
-    block, since every mean, variance and covariance comes from them.
+    block, since every mean, variance and covariance comes from them. Where they cancel, further passes take the cells.
 
     Parameters
     ----------
@@ -226,26 +230,32 @@ def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots:
     """
     extents = _feature_extents(data)
     of_target = _target_extents(data) if data.n_targets else extents
-    alpha = np.ones(data.n_features)
+    alpha = _columns(data.example).weights if data.n_targets else np.ones(data.n_features)
+
+    def coded() -> Iterator[tuple[list[Columns], list[Columns]]]:
+        for block in _labelled_blocks(data):
+            weights = np.ones(block.n_examples)
+            features = [make() for make in feature_blocks(block.features, weights, extents)]
+            target = target_blocks(_columns(block), weights, of_target) if data.n_targets else []
+            yield features, [make() for make in target] if data.n_targets else features
+
+    def cells(i: int, j: int, rows: np.ndarray, columns: np.ndarray) -> tuple[Columns, Columns]:
+        blocks = [(features[i].take(rows), target[j].take(columns)) for features, target in coded()]
+        return Columns.stacked([own for own, _ in blocks]), Columns.stacked([other for _, other in blocks])
+
     pairs: dict[tuple[int, int], tuple[Sums, Columns, Columns]] = {}
-    for block in _labelled_blocks(data):
-        weights = np.ones(block.n_examples)
-        features = [make() for make in feature_blocks(block.features, weights, extents)]
-        target = features
-        if data.n_targets:
-            columns = _columns(block)
-            alpha = columns.weights
-            target = [make() for make in target_blocks(columns, weights, of_target)]
+    for features, target in coded():
         for (i, own), (j, other) in product(enumerate(features), enumerate(target)):
-            added = sums_of(own, other, weights)
+            added = sums_of(own, other, np.ones(own.values.shape[0]))
             pairs[i, j] = pairs[i, j][0] + added if (i, j) in pairs else added, own, other
     scores, total = np.zeros(data.n_features), np.zeros(data.n_features)
     # Columns of the target are those that vary; features may vary in all rows, and be constant in every block.
     varies = ~np.isin(data.feature_names, data.constant)
-    for added, own, other in pairs.values():
+    width = max(1, data.source.max_memory // (_BYTES_PER_CELL * data.n_examples))
+    for (i, j), (added, own, other) in pairs.items():
         varying = np.ones(len(other.positions), bool) if data.n_targets else varies[other.positions]
         counted = _counted(own.positions, other, varying, alpha, not data.n_targets)
-        shares = shares_of_sums(added, own, other, adjusted)
+        shares = shares_of_sums(added, own, other, adjusted, partial(cells, i, j), width)
         scores[own.positions] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
         total[own.positions] += counted.sum(axis=1)
     return scores / np.where(total > 0, total, 1.0)
