@@ -44,8 +44,13 @@ def test_a_byte_that_is_no_utf8_is_an_error_that_names_it(read, line_end):
     assert (caught.value.line, caught.value.column) == (5, 3)
     with pytest.raises(FileFormatError, match="line 2, column 2: the byte 0xc3 is not UTF-8"):
         read(b"a\nb\xc3")
-    with pytest.raises(FileFormatError, match="line 2, column 1: the byte 0x81 is not cp1252; encoding="):
-        read(b"a\n\x81\n", encoding="cp1252")
+    for encoding, cell, other in (
+        ("cp1252", b"\x81", "latin-1"),
+        ("ascii", b"\xe9", "cp1252"),
+        ("ascii", b"\xc3\xa4", "utf-8"),
+    ):
+        with pytest.raises(FileFormatError, match=f"line 2, column 1: .* is not {encoding}; encoding='{other}'"):
+            read(b"a\n" + cell + b"\n", encoding=encoding)
 
 
 def test_a_byte_far_down_is_found_with_its_line(read, monkeypatch):

@@ -205,8 +205,8 @@ def test_values_are_those_of_the_folds():
 def test_labels_of_the_test_fold_do_not_help():
     rng = np.random.default_rng(0)
     shuffled = replace(MOVIES, target=MOVIES.target.take(rng.permutation(MOVIES.n_examples)))
-    found = evaluate_relational({"tree": RelationalTree(random_state=0)}, shuffled, n_folds=3, random_state=1)
-    assert found.summary.set_index(["model", "measure"])["value"]["tree", "accuracy"] < 0.5
+    found = evaluate_relational(RelationalTree(random_state=0), shuffled, n_folds=3, random_state=1)
+    assert found.summary.set_index(["model", "measure"])["value"]["RelationalTree", "accuracy"] < 0.5
 
 
 def accuracy_by_fold(found):

@@ -173,14 +173,22 @@ class TextSource:
             before = block[: error.start]
             text = before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :].decode(self.encoding, "replace")
             name = "UTF-8" if self.encoding == "utf-8" else self.encoding
-            other = setting("encoding", "cp1252" if self.encoding == "utf-8" else "utf-8")
+            other = next(one for one in ("utf-8", "cp1252", "latin-1") if _decodes(block, one))
+            advice = f"{setting('encoding', other)} names the encoding of the file"
             raise FileFormatError(
-                f"the byte 0x{block[error.start]:02x} is not {name}; {other} names the encoding of the file",
+                f"the byte 0x{block[error.start]:02x} is not {name}; {advice}",
                 path=self.path,
                 line=first_line + _n_line_ends(before),
                 column=len(text.removeprefix("\ufeff")) + 1,
-                cure={"encoding": "cp1252"} if self.encoding == "utf-8" else None,
+                cure={"encoding": other},
             ) from None
+
+
+def _decodes(block: bytes, encoding: str) -> bool:
+    try:
+        return bool(block.decode(encoding))
+    except UnicodeDecodeError:
+        return False
 
 
 class BlockStream(io.RawIOBase):

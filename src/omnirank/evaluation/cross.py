@@ -297,7 +297,7 @@ class RelationalEvaluation(NamedTuple):
 
 
 def evaluate_relational(
-    models: Mapping[str, Any],
+    models: Any,
     dataset: RelationalDataset,
     *,
     by: str = "ensemble",
@@ -313,8 +313,8 @@ def evaluate_relational(
 
     Parameters
     ----------
-    models : mapping of str to estimator
-        Relational trees, forests, boosting and rankers, by name; they stay as they are.
+    models : estimator or mapping of str to estimator
+        A relational tree, forest, boosting or ranker, or several by name; they stay as they are.
     dataset : RelationalDataset
         The data, with a target.
     by : {"ensemble", "neighbors"}
@@ -350,6 +350,7 @@ def evaluate_relational(
     check("by", by, choice("ensemble", "neighbors"))
     if dataset.target is None:
         raise DataError("there is no target to predict: name a column of the table whose rows are the examples")
+    models = models if isinstance(models, Mapping) else {type(models).__name__: models}
     if BASELINE in models:
         raise ParameterError(f"the name {BASELINE!r} is that of the constant prediction: choose another one")
 
