@@ -18,7 +18,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
 # Of all files together.
-MAX_LINES, MAX_FILES = 40_146, 263
+MAX_LINES, MAX_FILES = 40_147, 263
 SHORT_LINES, MAX_SHORT_FILES = 40, 29
 # Where what Numba does not promise may be used.
 INTERNALS = "core/numba_internals.py"
