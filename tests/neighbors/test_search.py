@@ -80,6 +80,13 @@ def test_larger_data_in_all_precisions(n, d, kind):
         np.testing.assert_allclose(distances[:, 0], np.take_along_axis(total, expected, 1), rtol=1e-12)
 
 
+def test_duplicates_are_neighbours_but_not_oneself():
+    X = np.array([[1.0, 2.0]] * 3 + [[5.0, 9.0]])
+    ids, distances = NeighborSearch(table_cells(table_from(X))).nearest(np.arange(4), 2)
+    assert ids[:, 0].tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
+    assert distances[0, 0].tolist() == [0.0, 0.0]
+
+
 def test_sparse_cells_equal_dense_ones():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.4)

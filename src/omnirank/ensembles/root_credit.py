@@ -145,17 +145,17 @@ def root_credit(
         ends=np.zeros(len(grouped.starts) - 1, np.int64),
         inside=np.zeros(len(grouped.rows)),
     )
-    columns = []
-    for start in range(0, n_columns, max(width, 1)):
-        own = np.ascontiguousarray(u[:, start : start + width])
-        sums = np.array([own.sum(axis=0), np.einsum("ij,ij->j", own, own), w @ own])
-        columns.append(Columns(own, w, judges.owner[start : start + width], sums, float(w @ w)))
-    parts = [np.zeros((2, n_features, len(some.owner))) for some in columns]
+    blocks, sums, of_weights = [slice(j, j + width) for j in range(0, n_columns, max(width, 1))], [], float(w @ w)
+    for block in blocks:
+        own = np.ascontiguousarray(u[:, block])
+        sums.append(np.array([own.sum(axis=0), np.einsum("ij,ij->j", own, own), w @ own]))
+    parts = [np.zeros((2, n_features, some.shape[1])) for some in sums]
     n_values = np.ones(n_features, np.int64)
     by_example = np.zeros((n_features if n_places else 0, n_places))
     for values in rows:
-        for some, part in zip(columns, parts, strict=True):
-            add_credit(values, some, grouped, places, room, n_values, *part, by_example)
+        for block, some, part in zip(blocks, sums, parts, strict=True):
+            columns = Columns(np.ascontiguousarray(u[:, block]), w, judges.owner[block], some, of_weights)
+            add_credit(values, columns, grouped, places, room, n_values, *part, by_example)
     credit, chances = np.concatenate(parts, axis=2) if parts else np.zeros((2, n_features, 0))
     split = np.zeros((n_variables, n_features))
     if n_variables:
