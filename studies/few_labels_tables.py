@@ -221,16 +221,52 @@ def _models(kind: str, levels: list[str]) -> str:
 
 
 def tree_sizes() -> str:
-    """Numbers of nodes at 100 labelled examples beside the printed ones."""
-    found = read("ssl_trees")
-    found = found[(found["model"] == "tree") & (found["labelled"] == 100)].set_index(["set", "supervision"])["nodes"]
+    """Numbers of nodes of supervised and semi-supervised trees, the printed ones in parentheses."""
+    printed = pd.read_csv(HERE / "published" / "ssl_tree_sizes.csv", dtype=str).set_index("set")
+    found = pd.concat([read("ssl_trees"), read("ssl_trees_variants")])
+    found = found[found["model"] == "tree"].drop_duplicates(["set", "labelled", "supervision"])
+    nodes = found.set_index(["set", "labelled", "supervision"])["nodes"]
     rows = []
-    for row in read("printed_tree_sizes").to_dict("records"):
-        if (row["set"], "1.0") in found.index:
-            own = [f"{found[row['set'], w]:.1f}" for w in ("1.0", "0.75", "0.5", "0.25", "0.0", "auto", "cv")]
-            rows.append([row["set"], f"{row['supervised']:g}", f"{row['semi_supervised']:g}", *own])
-    head = ["data set", "SL printed", "SSL printed", "w = 1", "w = 0.75", "w = 0.5", "w = 0.25", "w = 0", "auto", "cv"]
-    return markdown(head, rows)
+    for name in printed.index:
+        cells = []
+        for labelled in printed.columns:
+            place = name, int(labelled)
+            known = (*place, "cv") in nodes.index
+            own = f"{nodes[(*place, '1.0')]:.3g} / {nodes[(*place, 'cv')]:.3g} " if known else ""
+            cells.append(f"{own}({printed.loc[name, labelled]})")
+        rows.append([name, *cells])
+    return markdown(["data set", *(f"{n} labels" for n in printed.columns)], rows)
+
+
+def tree_sizes_by_level() -> str:
+    """Numbers of nodes by level, means over sets."""
+    found = read("ssl_trees").query("model == 'tree'")
+    levels = ["1.0", "0.75", "0.5", "0.25", "0.0"]
+    nodes = found.pivot_table(index=["set", "labelled"], columns="supervision", values="nodes")[levels]
+    means = nodes.groupby("labelled").mean()
+    rows = [[f"{labelled} labels", *(f"{value:.0f}" for value in row)] for labelled, row in means.iterrows()]
+    rows.append(["all", *(f"{value:.0f}" for value in nodes.mean())])
+    return markdown(["", *(f"w = {float(w):g}" for w in levels)], rows)
+
+
+def ssl_variants_tests() -> str:
+    """Trees with weights of features, and trees for hierarchies: wins, losses and exact p values."""
+    printed = pd.read_csv(HERE / "published" / "ssl_tests.csv", dtype=str).set_index("pair")
+    found = read("ssl_trees_variants").query("model == 'tree'")
+    rows = []
+    for hierarchies, words in ((False, "label sets"), (True, "hierarchies")):
+        part = found[found["set"].isin(_HIERARCHIES) == hierarchies]
+        for other, base, name in (("cv", "1.0", "cv"), ("cv, FR", "1.0", "FR"), ("cv, FR", "cv", "FR against cv")):
+            cells = []
+            for labelled in (50, 200, 500):
+                own = part[part["labelled"] == labelled].pivot_table(index="set", columns="supervision", values="auprc")
+                own = own.round(3)
+                gain = own[other] - own[base]
+                p_value = wilcoxon_test(own[other], own[base]).p_value
+                counts = f"{(gain > 0).sum()} / {(gain == 0).sum()} / {(gain < 0).sum()}"
+                cells.append(f"{counts}, p = {p_value:.2g} ({printed.loc[f'{words}, {name}', str(labelled)]})")
+            rows.append([f"{words}: {name}", *cells])
+    return markdown(["pair", "50 labels", "200 labels", "500 labels"], rows)
 
 
 def ssl_shares() -> str:
@@ -372,6 +408,8 @@ TABLES = [
     trees,
     forests,
     tree_sizes,
+    tree_sizes_by_level,
+    ssl_variants_tests,
     ssl_shares,
     ssl_variants,
     ssl_tests,

@@ -56,6 +56,16 @@ def relational_folds() -> str:
     )
 
 
+def relational_ensembles() -> str:
+    """Accuracies of trees, forests and boosting beside the published ones."""
+    printed = published("relational_ensembles")
+    rows = []
+    for name, part in _rows("models").groupby("set", sort=False):
+        own = {row.model: row for row in part.itertuples()}
+        rows.append([name, *(f"{_with_error(own[m])} ({printed.loc[PUBLISHED[str(name)], m]})" for m in printed)])
+    return markdown(["set", *printed], rows)
+
+
 def relational_conventions() -> str:
     """Agreement with recorded rankings, one convention at a time."""
     rows = [[r.convention, *(f"{x:.3f}" for x in r[2:])] for r in _rows("conventions").itertuples()]
@@ -84,4 +94,11 @@ def relational_left_out() -> str:
     return markdown(["set", *measured], rows)
 
 
-TABLES = [relational_accuracies, relational_folds, relational_conventions, relational_ties, relational_left_out]
+TABLES = [
+    relational_accuracies,
+    relational_folds,
+    relational_conventions,
+    relational_ties,
+    relational_left_out,
+    relational_ensembles,
+]

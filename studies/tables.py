@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import defaults_tables  # noqa: E402 - beside this script
+import few_labels_ranks_tables  # noqa: E402
 import few_labels_tables  # noqa: E402
 import hmlc_tables  # noqa: E402
 import mlc_tables  # noqa: E402
@@ -38,15 +39,19 @@ import unsupervised_tables  # noqa: E402
 # Which plans give the results of which file, and which measure has a standard deviation beside its mean.
 STUDIES = {
     "mtr": (["mtr_small"], "rrmse"),
+    "mtr_rf1": (["mtr_rf1"], "rrmse"),
     "mlc": (["mlc_small"], "pooled_auprc"),
     "mlc_trees": (["mlc_trees"], "pooled_auprc"),
     "hmlc": (["hmlc_small"], "pooled_auprc"),
+    "hmlc_trees": (["hmlc_trees"], "pooled_auprc"),
     "unsupervised": (
         ["unsupervised_small", "unsupervised_random", "unsupervised_more", "unsupervised_more_random"],
         "top_features_rmse",
     ),
     "defaults_ensembles": (["defaults_ensembles"], "rrmse"),
     "defaults_no_target": (["defaults_no_target"], "top_features_rmse"),
+    "unsupervised_relief_settings": (["unsupervised_relief_settings"], "top_features_rmse"),
+    "unsupervised_widths": (["unsupervised_widths"], "top_features_rmse"),
     "unsupervised_rivals": (
         ["unsupervised_rivals", "unsupervised_rivals_madelon", "unsupervised_udfs"],
         "top_features_rmse",
@@ -74,6 +79,7 @@ TABLES = {
         semi_supervised_tables,
         three_way_tables,
         relational_tables,
+        few_labels_ranks_tables,
         few_labels_tables,
     )
     for function in module.TABLES

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-from table_parts import HERE, figures, markdown, published, values
+from table_parts import HERE, figures, markdown, number, published, values
+
+from omnirank.evaluation.statistics import compare_methods
 
 
 def unsupervised() -> str:
@@ -43,6 +45,41 @@ def unsupervised_mse() -> str:
     return markdown(["data set", "URelief", "Genie3, ET", "RForest, ET", "random"], rows)
 
 
+def unsupervised_relief_settings() -> str:
+    """Average ranks of the settings of Relief."""
+    ours = values("unsupervised_relief_settings", "top_features_rmse")
+    found = compare_methods(ours, larger_is_better=False, digits=4)
+    shares, counts = (0.1, 0.25, 0.5, 0.75, 1.0), (5, 10, 15, 20, 30, 40)
+    rows = [
+        [
+            f"{share:.0%}".replace("%", " %"),
+            *(number(found.average_ranks[f"URelief (n_iterations={share} n_neighbors={k})"], 1) for k in counts),
+        ]
+        for share in shares
+    ]
+    return markdown(["iterations", *(f"K = {k}" for k in counts)], rows) + "\n\n" + found.summary()
+
+
+def unsupervised_widths() -> str:
+    """Errors over the number of features tried in a node."""
+    found = figures("unsupervised_widths")
+    found["tried"] = found["choice"].str.extract(r"max_features=(\w+)")
+    rows = []
+    for data in dict.fromkeys(found["data"]):
+        for score in ("genie3", "permutation"):
+            part = found[(found["data"] == data) & found["method"].str.endswith(score)]
+            cells = []
+            for ensemble in ("ET", "RF"):
+                own = part[part["method"].str.startswith(ensemble)].set_index("tried")["top_features_rmse"]
+                cells += [_four(own.get(tried)) for tried in ("log2", "sqrt", "all")]
+            rows.append([f"{data}, {score}", *cells])
+    return markdown(["data set, score", *(f"{e}, {n}" for e in ("ET", "RF") for n in ("log2", "sqrt", "all"))], rows)
+
+
+def _four(value: float | None) -> str:
+    return "" if value is None or pd.isna(value) else f"{value:.4g}"
+
+
 def _digits(value: float) -> str:
     """Five significant digits: one or two more than are printed."""
     return f"{value:.5g}"
@@ -52,4 +89,6 @@ TABLES = [
     unsupervised,
     unsupervised_ties,
     unsupervised_mse,
+    unsupervised_relief_settings,
+    unsupervised_widths,
 ]
