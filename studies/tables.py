@@ -40,6 +40,7 @@ import unsupervised_tables  # noqa: E402
 STUDIES = {
     "mtr": (["mtr_small"], "rrmse"),
     "mtr_rf1": (["mtr_rf1"], "rrmse"),
+    "mtr_relief_str": (["mtr_relief_str"], "rrmse"),
     "mlc": (["mlc_small"], "pooled_auprc"),
     "mlc_trees": (["mlc_trees"], "pooled_auprc"),
     "hmlc": (["hmlc_small"], "pooled_auprc"),

@@ -131,7 +131,7 @@ def _from_half(losses: dict, others: tuple[str, ...], errors: float) -> str:
     return best if gains.mean() > errors * gains.std(ddof=1) / np.sqrt(len(gains)) else "0.5"
 
 
-SCORES = ("genie3", "symbolic", "permutation", "relief", "equal weights")
+SCORES = ("genie3", "symbolic", "permutation", "relief", "equal weights", "laplace", "sfss")
 
 
 def published(plan: str = "few_labels_published", name: str = "few labels, published") -> pd.DataFrame:
@@ -156,6 +156,12 @@ def published(plan: str = "few_labels_published", name: str = "few labels, publi
 def further() -> pd.DataFrame:
     """The same of further sets."""
     return published("few_labels_further", "few labels, further")
+
+
+def graphs() -> pd.DataFrame:
+    """The same of rankings by graphs."""
+    parts = [published(f"few_labels_graphs_{what}", f"few labels, graphs, {what}") for what in ("labels", "numbers")]
+    return pd.concat(parts).query("measure != 'f1_macro'")
 
 
 def ensembles() -> pd.DataFrame:
@@ -239,6 +245,7 @@ def main() -> None:
         "few_labels_rule": few_labels_rule,
         "few_labels_further": further,
         "few_labels_ensembles": ensembles,
+        "few_labels_graphs": graphs,
         "ssl_trees": ssl_trees,
         "ssl_trees_variants": partial(ssl_trees, "ssl_trees_variants"),
         "unsupervised_ensembles": unsupervised,
