@@ -1,6 +1,6 @@
 """What a measure is; means of what is defined; from frequencies to classes and label sets.
 
-Families of measures describe theirs beside the code.
+The measures themselves are in `labels` (classes and label sets) and `variables` (numbers), with a table each.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The search for the best test of a node: kinds of features, and all tests of a feature.
 
-Kinds of features (random tests are in `draw`); the tests tried differ, not the rest of the growing:
+Kinds of features (random tests are in `search_random`); the tests tried differ, not the rest of the growing:
 
     NumericCodes    thresholds, all of them
     MixedCodes      thresholds, and subsets of levels in the order of their means

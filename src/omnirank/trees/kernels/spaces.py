@@ -19,7 +19,8 @@ With rows centred on the node's mean, S = 0 and h = |S_L|^2 K / (K_L K_R): `cent
 computed. Spaces that keep rows as they are centre the sum S_L (`sums_gain`); columns with known values of their own add
 up the gains of their known rows (`known_gain`).
 
-This module: dense columns whose values are all known; `unknown` has those with unknown ones, `labels` sets of labels.
+This module: dense columns whose values are all known; `partial_targets` has those with unknown ones, `labels` sets of
+labels. `omnirank.trees.layout` chooses the kind.
 """
 
 from __future__ import annotations
