@@ -141,7 +141,7 @@ def shares_of_sums(
 ) -> np.ndarray:
     """Return what `explained_shares` does, with weights of 1, from sums that may have been added up in parts.
 
-    Cells of doubtful pairs are asked for, of at most ``width`` features and ``width`` target variables at a time.
+    ``cells`` gives the cells of doubtful pairs, of at most ``width`` features and ``width`` target variables at a time.
     """
     moments = _moments(sums, features, target)
     doubtful = moments.left <= _DOUBTFUL

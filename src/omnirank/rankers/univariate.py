@@ -31,7 +31,7 @@ from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 
-# Of a feature or target column that is held whole: values and masks, as they come and joined.
+# Memory for one cell of a column of which all rows are held: value and mask, by block and joined.
 _BYTES_PER_CELL = 64
 
 

@@ -60,7 +60,7 @@ class CodedBlock:
 
     @property
     def names_rows(self) -> list[bool]:
-        """Features with a level of its own for most of the rows, where no level but "nothing" occurs twice."""
+        """Whether most rows have a level of their own, by feature: no level occurs twice, except "nothing"."""
         n_levels = [len(levels) - (levels[-1] == NONE_LEVEL) if levels else 0 for levels in self.levels]
         counts = (np.bincount(codes[(codes >= 0) & (codes < n)]) for codes, n in zip(self.codes, n_levels, strict=True))
         return [2 * np.count_nonzero(one) > self.codes.shape[1] and one.max() == 1 for one in counts]
@@ -282,7 +282,7 @@ class CandidateTable:
         n_levels = np.concatenate([block.n_levels for block in blocks])
         distinct = np.concatenate([block.distinct for block in blocks])
         codes = np.concatenate(_of_one_type([block.codes for block in blocks]))
-        # a level for each example tells nothing of others, but would win every node
+        # a text of its own for each example says nothing about other examples, but would win every node
         codes[np.concatenate([block.names_rows for block in blocks])] = 0
         starts = np.cumsum([0, *(len(block.features) for block in blocks)]).tolist()
         # views, which take no memory of their own
